@@ -301,6 +301,14 @@ static void hurry(void)
 	(void)sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first);
 }
 
+/* Nobody does any more. */
+static void hurry_no_more(void)
+{
+	struct sched_param others = { 0 };
+
+	(void)sched_setscheduler(0, SCHED_OTHER, &others);	/* as it was: allowed */
+}
+
 /* After a try that has stopped it it is left alone for longer. */
 static int try_until(struct work *w, const struct live_limits *limits, struct live_outcome *out)
 {
@@ -354,6 +362,7 @@ int live_exchange(const struct live_exchange *x, const struct live_limits *limit
 		 find_places(&w) == 0) {
 		hurry();
 		rc = try_until(&w, limits, out);
+		hurry_no_more();
 	}
 	if (w.mem >= 0)
 		close(w.mem);

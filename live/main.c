@@ -4,6 +4,9 @@
  *	morph-live off PID FOLDER		maps originals back where files of FOLDER are
  *						(or the one that is named so)
  *	morph-live counters PID PLAN GENERATION	writes what a counting one has counted
+ *	morph-live count PID PLAN GENERATION OUT --for=MS
+ *						maps a counting one for so long, takes it out,
+ *						and writes the same to OUT
  *	morph-live look PID FOLDER		where they are: "ADDRESS GENERATION", one a line
  *	morph-live list FOLDER			the same of all processes, with their numbers
  *	morph-live room PID PLAN GENERATION	"fits", or the address at which new text of the
@@ -28,6 +31,7 @@
 #include "lib/io.h"
 #include "lib/pid.h"
 #include "lib/say.h"
+#include "live/burst.h"
 #include "live/maps.h"
 #include "live/plan.h"
 #include "live/process.h"
@@ -38,6 +42,8 @@ static const char usage[] =
 	"                      [--nobody-catches]\n"
 	"       morph-live off PID FOLDER [--pause=MS] [--patience=MS]\n"
 	"       morph-live counters PID PLAN GENERATION >FILE\n"
+	"       morph-live count PID PLAN GENERATION OUT --for=MS [--pause=MS]\n"
+	"                      [--patience=MS] [--nobody-catches]\n"
 	"       morph-live look PID FOLDER\n"
 	"       morph-live list FOLDER\n"
 	"       morph-live room PID PLAN GENERATION\n";
@@ -46,7 +52,8 @@ struct args {
 	pid_t pid;
 	struct live_plan plan;
 	int generation;
-	const char *folder;
+	const char *folder, *out;
+	uint64_t for_ms;
 	struct live_limits limits;
 };
 
@@ -97,6 +104,22 @@ static int do_off(struct args *a, struct err *err)
 static int do_counters(struct args *a, struct err *err)
 {
 	return live_read_counters(a->pid, &a->plan, a->generation, STDOUT_FILENO, err);
+}
+
+static int do_count(struct args *a, struct err *err)
+{
+	struct live_burst burst;
+	int fd = io_open_write(a->out, err);
+
+	if (fd < 0)
+		return -1;
+	int rc = live_burst(a->pid, &a->plan, a->generation, &a->limits, a->for_ms, fd, &burst,
+			    err);
+	close(fd);
+	if (rc == 0)
+		(void)printf("counted %" PRIu64 " ms, CPU time %" PRIu64 " ms, pause %" PRIu64
+			     " us\n", burst.counted_ms, burst.cpu_ms, burst.pause_ns / 1000);
+	return rc;
 }
 
 static int do_look(struct args *a, struct err *err)
@@ -187,14 +210,15 @@ static int do_room(struct args *a, struct err *err)
 static const struct {
 	const char *name;
 	int (*run)(struct args *a, struct err *err);
-	bool process, plan;		/* what it is given; else a folder */
+	bool process, plan, out;	/* what it is given; else a folder */
 } commands[] = {
-	{ "on", do_on, true, true },
-	{ "off", do_off, true, false },
-	{ "counters", do_counters, true, true },
-	{ "look", do_look, true, false },
-	{ "list", do_list, false, false },
-	{ "room", do_room, true, true },
+	{ "on", do_on, true, true, false },
+	{ "off", do_off, true, false, false },
+	{ "counters", do_counters, true, true, false },
+	{ "count", do_count, true, true, true },
+	{ "look", do_look, true, false, false },
+	{ "list", do_list, false, false, false },
+	{ "room", do_room, true, true, false },
 };
 
 static int parse(int argc, char **argv, struct args *a)
@@ -203,6 +227,7 @@ static int parse(int argc, char **argv, struct args *a)
 		{ "pause", required_argument, NULL, 'p' },
 		{ "patience", required_argument, NULL, 't' },
 		{ "nobody-catches", no_argument, NULL, 'n' },
+		{ "for", required_argument, NULL, 'f' },
 		{ 0 }
 	};
 	int c;
@@ -217,7 +242,11 @@ static int parse(int argc, char **argv, struct args *a)
 		}
 		if (c == '?' || ms == 0 || ms > 3600000)
 			return -1;
-		*(c == 'p' ? &a->limits.pause_ns : &a->limits.patience_ns) = ms * 1000000;
+		if (c == 'f')
+			a->for_ms = ms;
+		else
+			*(c == 'p' ? &a->limits.pause_ns : &a->limits.patience_ns) =
+				ms * 1000000;
 	}
 	return 0;
 }
@@ -233,7 +262,8 @@ int main(int argc, char **argv)
 	argv += optind;
 	for (int i = 0; i < (int)(sizeof(commands) / sizeof(commands[0])); i++)
 		if (strcmp(argv[0], commands[i].name) == 0 &&
-		    n == 2 + commands[i].process + commands[i].plan)
+		    n == 2 + commands[i].process + commands[i].plan + commands[i].out &&
+		    commands[i].out == (a.for_ms > 0))
 			k = i;
 	if (k < 0)
 		goto wrong;
@@ -241,6 +271,7 @@ int main(int argc, char **argv)
 	if (a.pid <= 0)
 		goto wrong;
 	a.folder = argv[1 + commands[k].process];
+	a.out = commands[k].out ? argv[4] : NULL;
 	a.generation = commands[k].plan ? io_open_read(argv[3], &err) : -1;
 	if ((commands[k].plan &&
 	     (a.generation < 0 || read_plan(argv[2], &a.plan, &err) < 0)) ||

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -194,6 +195,15 @@ bool live_is_spliced(const struct live_maps *maps, const struct live_map *map,
 	       before(maps, map);
 }
 
+bool live_is_spliced_by(pid_t pid, const struct live_maps *maps, const struct live_map *map,
+			int generation)
+{
+	struct stat st;
+
+	return is_text(map) && fstat(generation, &st) == 0 && map->inode == st.st_ino &&
+	       before(maps, map) && live_map_is_file(pid, map, generation);
+}
+
 /* The two files differ there by a jump here and there, and by nothing more: they are of the
  * same program. */
 static int check_alike(const struct live_exchange *x, struct err *err)
@@ -240,8 +250,9 @@ static int off_one(pid_t pid, const struct live_maps *maps, const struct live_ma
 	return rc;
 }
 
-int live_off(pid_t pid, const char *folder, const struct live_limits *limits,
-	     struct live_outcome *out, struct err *err)
+/* Those of the folder, or NULL: of that file. */
+static int off(pid_t pid, const char *folder, int generation, const struct live_limits *limits,
+	       struct live_outcome *out, struct err *err)
 {
 	struct live_outcome one;
 	struct live_maps maps = { 0 };
@@ -251,13 +262,28 @@ int live_off(pid_t pid, const char *folder, const struct live_limits *limits,
 	if (live_process_check(pid, err) < 0 || live_maps_read(pid, &maps, err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < maps.n && rc == 0; i++) {
-		if (!live_is_spliced(&maps, &maps.map[i], folder))
+		const struct live_map *m = &maps.map[i];
+
+		if (folder ? !live_is_spliced(&maps, m, folder) :
+			     !live_is_spliced_by(pid, &maps, m, generation))
 			continue;
-		rc = off_one(pid, &maps, &maps.map[i], limits, &one, err);
+		rc = off_one(pid, &maps, m, limits, &one, err);
 		out->was_so = false;
 		out->tries += one.tries;
 		out->pause_ns = one.pause_ns > out->pause_ns ? one.pause_ns : out->pause_ns;
 	}
 	live_maps_free(&maps);
 	return rc;
+}
+
+int live_off(pid_t pid, const char *folder, const struct live_limits *limits,
+	     struct live_outcome *out, struct err *err)
+{
+	return off(pid, folder, -1, limits, out, err);
+}
+
+int live_off_file(pid_t pid, int generation, const struct live_limits *limits,
+		  struct live_outcome *out, struct err *err)
+{
+	return off(pid, NULL, generation, limits, out, err);
 }

@@ -59,7 +59,12 @@ int live_read_counters(pid_t pid, const struct live_plan *plan, int generation, 
  * the place of? */
 bool live_is_spliced(const struct live_maps *maps, const struct live_map *map,
 		     const char *folder);
-/* Maps all originals back where such files are in their place. */
+/* The same of that very file. */
+bool live_is_spliced_by(pid_t pid, const struct live_maps *maps, const struct live_map *map,
+			int generation);
+/* Maps all originals back where that file, or one below the folder, is in their place. */
+int live_off_file(pid_t pid, int generation, const struct live_limits *limits,
+		  struct live_outcome *out, struct err *err);
 int live_off(pid_t pid, const char *folder, const struct live_limits *limits,
 	     struct live_outcome *out, struct err *err);
 

@@ -131,12 +131,25 @@ double decide_count_most_s(const struct policy *p, double gain)
 	return p->module_count_cpu_per_day_s ? p->module_count_cpu_per_day_s : day_s * gain;
 }
 
-static bool costs_too_much(const struct policy *p, const struct decide_runs *r, double gain)
+static bool costs_too_much(const struct policy *p, const struct decide_runs *r, double gain,
+			   double cost_s)
 {
-	double cost_s = decide_count_cost_s(r);
-
 	return r->own_spent_s + cost_s > decide_count_most_s(p, gain) ||
 	       (p->count_cpu_per_day_s && r->spent_s + cost_s > p->count_cpu_per_day_s);
+}
+
+static enum decide_count is_worth_it(const struct policy *p, const struct decide_runs *r,
+				     double gain, double cost_s)
+{
+	if (1e6 * gain < p->min_gain_ppm)
+		return DECIDE_COUNT_LITTLE;
+	return costs_too_much(p, r, gain, cost_s) ? DECIDE_COUNT_COST : DECIDE_COUNT;
+}
+
+static bool are_long(const struct decide_runs *r)
+{
+	return r->run_s > longest_run_s ||
+	       DECIDE_COUNT_RUNS * r->run_s > most_of_next * r->next_s;
 }
 
 enum decide_count decide_counts(const struct policy *p, const struct decide_module *m,
@@ -153,11 +166,34 @@ enum decide_count decide_counts(const struct policy *p, const struct decide_modu
 		return DECIDE_COUNT;
 	if (isnan(r->run_s))
 		return DECIDE_COUNT_NO_RUNS;
-	if (r->run_s > longest_run_s || DECIDE_COUNT_RUNS * r->run_s > most_of_next * r->next_s)
+	if (are_long(r))
 		return DECIDE_COUNT_LONG_RUNS;
-	if (1e6 * gain < p->min_gain_ppm)
-		return DECIDE_COUNT_LITTLE;
-	return costs_too_much(p, r, gain) ? DECIDE_COUNT_COST : DECIDE_COUNT;
+	return is_worth_it(p, r, gain, decide_count_cost_s(r));
+}
+
+double decide_burst_cost_s(const struct policy *p)
+{
+	return p->count_burst_s * slow_down;
+}
+
+enum decide_count decide_burst(const struct policy *p, const struct decide_module *m,
+			       double open)
+{
+	const struct decide_runs *r = &m->runs;
+
+	if (!p->live || !p->count_burst_s || p->count == SWITCH_OFF ||
+	    !(isnan(r->run_s) || are_long(r)))
+		return DECIDE_COUNT_NOT;
+	if (r->crashed)
+		return DECIDE_COUNT_CRASHED;
+	if (p->count == SWITCH_ON)
+		return DECIDE_COUNT;
+	return is_worth_it(p, r, decide_open_gain(m, open), decide_burst_cost_s(p));
+}
+
+bool decide_burst_tells(double counted_s, double cpu_s)
+{
+	return cpu_s > 0 && 100 * cpu_s >= DECIDE_BURST_LEAST_PCT * counted_s;
 }
 
 bool decide_count_is_slow(double slower, double more)

@@ -134,6 +134,18 @@ double decide_count_most_s(const struct policy *p, double gain);
 enum decide_count decide_counts(const struct policy *p, const struct decide_module *m,
 				double open);
 
+/* The same, in a burst: by a process that does not end, for optimize.count_burst_s, where the
+ * policy lets running processes have generations (optimize.live).  Where runs are short these
+ * tell more, so it is DECIDE_COUNT_NOT. */
+enum decide_count decide_burst(const struct policy *p, const struct decide_module *m,
+			       double open);
+/* CPU time that this is expected to take. */
+double decide_burst_cost_s(const struct policy *p);
+
+enum { DECIDE_BURST_LEAST_PCT = 5 };
+/* Has a process that took so much CPU time while it counted been at work? */
+bool decide_burst_tells(double counted_s, double cpu_s);
+
 /* Is a generation that counts too slow?  `slower`: by how much its processes take longer than
  * the original's did, as a logarithm, and `more` the same of the module's share of their time;
  * NAN: not known. */

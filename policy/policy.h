@@ -61,7 +61,7 @@ struct policy {
 	unsigned owner_cpu_per_day_s, owner_disk_per_day_mib;
 	unsigned min_samples, max_unseen_pct, min_gain_ppm, min_drift_pct;
 	unsigned cool_down_h, cpu_per_day_s, disk_per_day_mib, half_life_d, observe_s;
-	unsigned observe_first_h, count, count_cpu_per_day_s, live, live_cpu_s;
+	unsigned observe_first_h, count, count_cpu_per_day_s, count_burst_s, live, live_cpu_s;
 	struct policy_passes passes;
 	unsigned job_memory_mib, job_cpu_s;
 	uint32_t nrule;

@@ -229,6 +229,17 @@ static void say_branches(const struct ask *a, bool runs, bool all, struct table 
 	table_row(t, "branch stacks", text);
 }
 
+static void say_burst(const struct work *w, struct table *t)
+{
+	char text[PATH_MAX + 64];
+
+	if (!w->burst_pid)
+		return;
+	(void)snprintf(text, sizeof(text), "process %d of '%s', for a while",
+		       (int)w->burst_pid, w->burst_path);	/* fits */
+	table_row(t, "counts", text);
+}
+
 static void say_job(const struct ask *a, struct table *t)
 {
 	table_row(t, "job",
@@ -284,6 +295,8 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	}
 	if (all)
 		say_job(w->ask, t);
+	if (all)
+		say_burst(w, t);
 	if (w->note[0] && control_trusted(cl))
 		table_row(t, "last trouble", w->note);
 	show_give(cl, t);
@@ -313,11 +326,10 @@ struct counts_text {
 	char state[64], cost_s[24], gain_ppm[24];
 };
 
-static void say_counts(const char *state, uint32_t runs, double cost_s, double gain,
+static void say_counts(const char *state, const char *counted, double cost_s, double gain,
 		       struct counts_text *out)
 {
-	(void)snprintf(out->state, sizeof(out->state), "%s%" PRIu32 " runs", state,
-		       runs);	/* all fit */
+	(void)snprintf(out->state, sizeof(out->state), "%s%s", state, counted);	/* all fit */
 	(void)snprintf(out->cost_s, sizeof(out->cost_s), "%.1f", cost_s);
 	(void)snprintf(out->gain_ppm, sizeof(out->gain_ppm), "%.0f", 1e6 * gain);
 }
@@ -325,6 +337,7 @@ static void say_counts(const char *state, uint32_t runs, double cost_s, double g
 static int list_counts(struct work *w, const struct store_module *m, struct counts_text *out,
 		       struct err *err)
 {
+	char counted[WORK_COUNTED_MAX];
 	struct store_counting c;
 	struct store_counted d;
 	int rc = store_counting_get(w->store, m->id, &c, err);
@@ -332,13 +345,21 @@ static int list_counts(struct work *w, const struct store_module *m, struct coun
 	*out = (struct counts_text){ "", "", "" };
 	if (rc < 0)
 		return -1;
+	if (w->burst_pid && strcmp(w->burst_path, m->path) == 0) {
+		(void)snprintf(out->state, sizeof(out->state), "counting in process %d",
+			       (int)w->burst_pid);	/* fits */
+		return 0;
+	}
 	if (rc) {
-		say_counts("counting, so far ", c.runs, work_counting_cost_s(&c), c.gain, out);
+		work_say_counted(c.runs, c.burst_s, counted);
+		say_counts("counting, so far ", counted, work_counting_cost_s(&c), c.gain, out);
 		return 0;
 	}
 	rc = store_counted_get(w->store, m->id, &m->original, &d, err);
-	if (rc > 0 && (d.runs || d.cost_s > 0))
-		say_counts("", d.runs, d.cost_s, d.gain, out);
+	if (rc > 0 && (d.runs || d.cost_s > 0)) {
+		work_say_counted(d.runs, d.burst_s, counted);
+		say_counts("", counted, d.cost_s, d.gain, out);
+	}
 	store_counted_free(&d);
 	return rc < 0 ? -1 : 0;
 }

@@ -245,6 +245,14 @@ int livebook_keep(const struct livebook *b, int from, const struct digest *gener
 	return rc < 0 ? -1 : install_sync(b->files_fd, err);
 }
 
+void livebook_drop_file(const struct livebook *b, const struct digest *generation)
+{
+	char hex[65];
+
+	digest_hex(generation, hex);
+	(void)unlinkat(b->files_fd, hex, 0);		/* else it is swept */
+}
+
 void livebook_sweep(const struct livebook *b,
 		    bool (*has)(void *ctx, const struct digest *generation), void *ctx)
 {

@@ -67,6 +67,8 @@ int livebook_keep(const struct livebook *b, int fd, const struct digest *generat
 /* A descriptor of the file; -1. */
 int livebook_open_file(const struct livebook *b, const struct digest *generation,
 		       struct err *err);
+/* Nobody gets it again; whoever has it keeps it. */
+void livebook_drop_file(const struct livebook *b, const struct digest *generation);
 /* Removes files that have had their hour and of which `has` does not say that a process has
  * them. */
 void livebook_sweep(const struct livebook *b,

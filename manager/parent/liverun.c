@@ -124,6 +124,12 @@ int liverun_step(struct liverun *r)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+void liverun_hurry(const struct liverun *r)
+{
+	if (r->pid)		/* it may have ended */
+		(void)syscall(SYS_pidfd_send_signal, r->pidfd, SIGTERM, NULL, 0);
+}
+
 pid_t liverun_leave(struct liverun *r)
 {
 	pid_t pid = r->pid;

@@ -12,7 +12,7 @@
 
 struct err;
 
-enum { LIVERUN_SAID = 1 << 20, LIVERUN_ARGS = 8 };
+enum { LIVERUN_SAID = 1 << 20, LIVERUN_ARGS = 10 };
 
 struct liverun {
 	pid_t pid;			/* 0: none */
@@ -30,6 +30,8 @@ void liverun_poll(const struct liverun *r, struct pollfd p[2]);
 /* -1: it runs.  Else its exit code, 1 for a signal; r->said is complete, till the next
  * start. */
 int liverun_step(struct liverun *r);
+/* It comes to its end sooner, if it can. */
+void liverun_hurry(const struct liverun *r);
 /* Nobody waits for it any more: it comes to its end by itself.  Returns its number, for
  * waitpid(), or 0. */
 pid_t liverun_leave(struct liverun *r);

@@ -38,22 +38,30 @@ void livework_free(struct livework *l);
 /* What is done is told there, a line at a time, instead of the daemon's log. */
 void livework_tell(struct livework *l, void (*tell)(const char *text));
 
+/* What a proof is about: a generation that counts is fit for a while only. */
+struct livework_proof {
+	struct digest original, generation;
+	bool counts;
+};
+
 /* Is it known to be proven?  Else prove it, and say what was printed: a descriptor that stays
  * the caller's. */
-bool livework_is_proven(const struct livework *l, const struct digest *original,
-			const struct digest *generation);
-void livework_proven(struct livework *l, const struct digest *original,
-		     const struct digest *generation, int plan_fd);
+bool livework_is_proven(const struct livework *l, const struct livework_proof *p);
+void livework_proven(struct livework *l, const struct livework_proof *p, int plan_fd);
 
 /* Each begins one; -1: it cannot, for the reason given.
  *
  * _on: maps the proven generation, which generation_fd holds, in the process; path, pid, start,
  * original and generation of the entry are filled.  Done, too, when there is no room for its
  * new text: then said[] is "at HEX", where it would fit.
+ * _count: the same of one that counts, for `ms` milliseconds; then it is out again, and what
+ * was counted is in counters_fd.
  * _off: the generation of that process.  _list: what all processes have.  _off_path: of all
  * processes that the entries say it of; path == NULL: all that any process has. */
 int livework_on(struct livework *l, const struct livebook_entry *e, int generation_fd,
 		struct err *err);
+int livework_count(struct livework *l, const struct livebook_entry *e, int generation_fd,
+		   unsigned ms, struct err *err);
 int livework_off(struct livework *l, pid_t pid, const struct digest *generation,
 		 struct err *err);
 int livework_list(struct livework *l, struct err *err);
@@ -70,6 +78,7 @@ struct livework_result {
 	 * generation: PID START OWNER GENERATION ORIGINAL PATH, or PID START OWNER GENERATION
 	 * without entry */
 	int list_fd;
+	int counters_fd;		/* of _count: so is this; -1: none */
 };
 
 bool livework_busy(const struct livework *l);
@@ -77,6 +86,8 @@ bool livework_busy(const struct livework *l);
 void livework_poll(const struct livework *l, struct pollfd p[2]);
 /* True: it has ended, *out is filled. */
 bool livework_step(struct livework *l, struct livework_result *out);
+/* What counts is taken out now, if that is under way. */
+void livework_hurry(const struct livework *l);
 /* Nobody waits for what is under way. */
 void livework_leave(struct livework *l);
 

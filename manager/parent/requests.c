@@ -13,7 +13,8 @@
  *	what comes back	install.c: only what root's own ledger binds to the path (ledger.h)
  *	processes	prove_live(): a sealed file, proven for them by such a verifier, of an
  *			original that the ledger knows; livework.c maps it, and takes it out
- *			before its program's file is replaced (take_out_first())
+ *			before its program's file is replaced (take_out_first()); one that
+ *			counts, for seconds only
  *	order		requests_take(): one request at a time; a second one is a lie
  *
  * Whatever is swapped, restored or refused is logged here, by root.
@@ -45,6 +46,7 @@
 /* MAX_POLICY: bytes; the reader of policies has the same bound */
 enum { MAX_POLICY = 1 << 20 };
 enum { SYNC_MS = 30000, WALL_FACTOR = 4, WALL_EXTRA_S = 60 };
+enum { COUNTING = 1, LIVE = 2 };	/* of JOB_VERIFY */
 enum { MUST_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 static const uint64_t max_file_bytes = (uint64_t)1 << 30;
 
@@ -157,11 +159,12 @@ static struct job *start(const struct requests *p, enum job_kind kind, const int
 	spec.background = m->num[m->type == MSG_INSTALL	  ? MSG_INSTALL_background
 				 : m->type == MSG_RESTORE ? MSG_RESTORE_background
 				 : m->type == MSG_LIVE_ON ? MSG_LIVE_ON_background
+				 : m->type == MSG_LIVE_COUNT ? MSG_LIVE_COUNT_background
 							  : MSG_RUN_JOB_background] != 0;
 	if (m->type == MSG_INSTALL)
-		spec.a = m->num[MSG_INSTALL_counting];
-	if (m->type == MSG_LIVE_ON)
-		spec.a = 2;
+		spec.a = m->num[MSG_INSTALL_counting] ? COUNTING : 0;
+	if (m->type == MSG_LIVE_ON || m->type == MSG_LIVE_COUNT)
+		spec.a = m->type == MSG_LIVE_ON ? LIVE : LIVE | COUNTING;
 	if (m->type == MSG_RUN_JOB) {
 		spec.a = m->num[MSG_RUN_JOB_a];
 		spec.b = m->num[MSG_RUN_JOB_b];
@@ -361,60 +364,116 @@ static int finish_restore(struct requests *p, const struct job_result *proof, st
 
 /* --- running processes --- */
 
-/* digest[]: the generation at the path, its original, the one to be mapped. */
+/* What LIVE_ON and LIVE_COUNT say. */
+struct live_request {
+	pid_t pid;
+	uint64_t start;
+	unsigned memory_mib, cpu_s;
+	unsigned count_ms;		/* 0: of LIVE_ON */
+};
+
+static struct live_request live_request(const struct msg *m)
+{
+	const uint64_t *n = m->num;
+
+	if (m->type == MSG_LIVE_ON)
+		return (struct live_request){
+			(pid_t)n[MSG_LIVE_ON_pid], n[MSG_LIVE_ON_start],
+			(unsigned)n[MSG_LIVE_ON_memory_mib], (unsigned)n[MSG_LIVE_ON_cpu_s], 0,
+		};
+	return (struct live_request){
+		(pid_t)n[MSG_LIVE_COUNT_pid], n[MSG_LIVE_COUNT_start],
+		(unsigned)n[MSG_LIVE_COUNT_memory_mib], (unsigned)n[MSG_LIVE_COUNT_cpu_s],
+		(unsigned)n[MSG_LIVE_COUNT_ms],
+	};
+}
+
+/* digest[]: what is at the path, its original, the one to be mapped. */
 static int map_live(struct requests *p, struct err *err)
 {
 	const struct msg *m = &p->request;
-	struct livebook_entry e = { .pid = (pid_t)m->num[MSG_LIVE_ON_pid],
-				    .start = m->num[MSG_LIVE_ON_start],
+	struct live_request r = live_request(m);
+	struct livebook_entry e = { .pid = r.pid, .start = r.start,
 				    .original = m->digest[1], .generation = m->digest[2] };
 	struct err why = { 0 };
 
 	memcpy(e.path, m->text, sizeof(m->text));
-	return livework_on(p->live, &e, m->fd[0], &why) == 0 ? 0 : refuse_live(p, &why, err);
+	int rc = r.count_ms ? livework_count(p->live, &e, m->fd[0], r.count_ms, &why)
+			    : livework_on(p->live, &e, m->fd[0], &why);
+	return rc == 0 ? 0 : refuse_live(p, &why, err);
 }
 
 /* Of a user's file, only into his own processes. */
-static int check_live_owner(const struct requests *p, const struct msg *m, struct err *err)
+static int check_live_owner(const struct msg *m, uint32_t owner, struct err *err)
 {
-	struct ledger_entry e;
+	pid_t pid = live_request(m).pid;
 	struct procstat process;
 
+	if (!procstat_read(pid, &process))
+		return err_set(err, ERR_REFUSED, "process %d is not there any more",
+			       (int)pid);
+	return owner == 0 || owner == process.owner ? 0 :
+	       err_set(err, ERR_REFUSED, "'%s': user %u's, and no process of his", m->text,
+		       (unsigned)owner);
+}
+
+/* The original: what the ledger says is that of the generation at the path; for counting the
+ * file itself will do, for nothing of it stays.  *owner: whose program it is. */
+static int open_live_original(const struct requests *p, const struct msg *m, uint32_t *owner,
+			      struct err *err)
+{
+	struct ledger_entry e;
+	struct stat st;
+
+	if (folders_check(p->options->folders, m->text, err) < 0)
+		return -1;
+	if (m->type == MSG_LIVE_COUNT && digest_equal(&m->digest[0], &m->digest[1])) {
+		int fd = open_expected(p, m, err);
+
+		*owner = fd >= 0 && fstat(fd, &st) == 0 ? st.st_uid : UINT32_MAX;
+		return fd;
+	}
 	if (install_bound(p->ledger_fd, m->text, &m->digest[0], &m->digest[1], err) < 0 ||
 	    ledger_find(p->ledger_fd, m->text, &m->digest[0], &e, err) != 1)
 		return -1;
-	if (!procstat_read((pid_t)m->num[MSG_LIVE_ON_pid], &process))
-		return err_set(err, ERR_REFUSED, "process %d is not there any more",
-			       (int)m->num[MSG_LIVE_ON_pid]);
-	return e.owner == 0 || e.owner == process.owner ? 0 :
-	       err_set(err, ERR_REFUSED, "'%s': user %u's, and no process of his", m->text,
-		       (unsigned)e.owner);
+	*owner = e.owner;
+	return install_open_original(p->originals_fd, &m->digest[1], err);
+}
+
+static struct livework_proof live_proof(const struct msg *m)
+{
+	return (struct livework_proof){ m->digest[1], m->digest[2],
+					m->type == MSG_LIVE_COUNT };
 }
 
 static int prove_live(struct requests *p, struct err *err)
 {
 	const struct msg *m = &p->request;
+	struct live_request r = live_request(m);
+	struct livework_proof proof = live_proof(m);
 	struct err why = { 0 };
 	struct digest d;
-	int in[2];
+	uint32_t owner;
+	int in[2] = { -1, m->fd[0] };
 
 	if (m->nfd != 1 || !is_sealed(m->fd[0]))
-		return err_set(err, ERR_INPUT, "LIVE_ON of a file that could still change");
-	if (folders_check(p->options->folders, m->text, &why) < 0 ||
-	    check_live_owner(p, m, &why) < 0 || digest_fd(m->fd[0], &d, &why) < 0)
-		return refuse_live(p, &why, err);
-	if (!digest_equal(&d, &m->digest[2]))
-		return err_set(err, ERR_INPUT, "LIVE_ON of another file than it says");
-	if (livework_is_proven(p->live, &m->digest[1], &d))
-		return map_live(p, err);
-	in[0] = install_open_original(p->originals_fd, &m->digest[1], &why);
-	in[1] = m->fd[0];
-	if (in[0] >= 0)
-		p->job = start(p, JOB_VERIFY, in, 2, (unsigned)m->num[MSG_LIVE_ON_memory_mib],
-			       (unsigned)m->num[MSG_LIVE_ON_cpu_s], m, &why);
+		return err_set(err, ERR_INPUT, "%s of a file that could still change",
+			       msg_name(m->type));
+	in[0] = open_live_original(p, m, &owner, &why);
+	int rc = in[0] < 0 || check_live_owner(m, owner, &why) < 0 ||
+		 digest_fd(m->fd[0], &d, &why) < 0 ? -1 : 0;
+	if (rc == 0 && !digest_equal(&d, &m->digest[2]))
+		rc = err_set(err, ERR_INPUT, "%s of another file than it says",
+			     msg_name(m->type));
+	else if (rc < 0)
+		rc = refuse_live(p, &why, err);
+	else if (livework_is_proven(p->live, &proof))
+		rc = map_live(p, err);
+	else if (!(p->job = start(p, JOB_VERIFY, in, 2, r.memory_mib, r.cpu_s, m, &why)))
+		rc = refuse_live(p, &why, err);
 	if (in[0] >= 0)
 		close(in[0]);
-	return p->job ? 0 : refuse_live(p, &why, err);
+	return rc;
 }
 
 static int finish_live(struct requests *p, const struct job_result *proof, struct err *err)
@@ -428,7 +487,8 @@ static int finish_live(struct requests *p, const struct job_result *proof, struc
 		return refuse_live(p, &why, err);
 	}
 	end_job(p);
-	livework_proven(p->live, &m->digest[1], &m->digest[2], proof->out[0]);
+	const struct livework_proof what = live_proof(m);
+	livework_proven(p->live, &what, proof->out[0]);
 	return map_live(p, err);
 }
 
@@ -456,7 +516,10 @@ static int after_live(struct requests *p, struct livework_result *r, struct err 
 		return reply_err(p, &r->err, err);
 	if (r->list_fd >= 0)
 		return reply_fd(p, r->list_fd, &r->err, err);
-	return reply(p, ERR_NONE, 0, r->said, 0, NULL, err);
+	int rc = reply(p, ERR_NONE, 0, r->said, r->counters_fd >= 0, &r->counters_fd, err);
+	if (r->counters_fd >= 0)
+		close(r->counters_fd);
+	return rc;
 }
 
 /* Those that need no proof. */
@@ -510,6 +573,7 @@ int requests_take(struct requests *p, struct msg *m, struct err *err)
 	case MSG_RESTORE:
 		return take_out_first(p, err);
 	case MSG_LIVE_ON:
+	case MSG_LIVE_COUNT:
 		return prove_live(p, err);
 	case MSG_LIVE_OFF:
 	case MSG_LIVE_LIST:
@@ -546,7 +610,7 @@ int requests_step(struct requests *p, struct err *err)
 		rc = finish_install(p, &result, err);
 	else if (p->request.type == MSG_RESTORE)
 		rc = finish_restore(p, &result, err);
-	else if (p->request.type == MSG_LIVE_ON)
+	else if (p->request.type == MSG_LIVE_ON || p->request.type == MSG_LIVE_COUNT)
 		rc = finish_live(p, &result, err);
 	else
 		rc = reply(p, result.exit_code == 0 ? ERR_NONE : result.exit_code == 3 ?
@@ -560,9 +624,14 @@ int requests_yield(struct requests *p, const struct msg *m, struct err *err)
 {
 	struct err why = { 0 };
 
-	if (!p->job || m->serial != p->request.serial)
+	if (m->serial != p->request.serial)
 		return 0;
-	switch (m->num[MSG_YIELD_act]) {
+	uint64_t act = m->num[MSG_YIELD_act];
+	if (!p->job && (act == YIELD_HURRY || act == YIELD_GIVE_UP))
+		livework_hurry(p->live);	/* what was counted so far is of use */
+	if (!p->job)
+		return 0;
+	switch (act) {
 	case YIELD_STOP:
 		job_stop(p->job);
 		return 0;

@@ -214,8 +214,8 @@ int store_whose_get(struct store *s, int64_t module, struct share_use **out, uin
 /* Of all modules: what comes in is not told apart any more. */
 int store_whose_clear(struct store *s, struct err *err);
 
-/* --- exact counts (store_counted.c): a counting generation is at the path of a module, and
- * what such a one has brought --- */
+/* --- exact counts (store_counted.c): a counting generation is at the path of a module, or in
+ * a process of it, and what such a one has brought --- */
 
 /* How long its processes took, and would have taken by what was observed of the original; of
  * kinds (policy/speedtest.h) of which that is known. */
@@ -234,6 +234,8 @@ struct store_counting {
 	double expected_s;		/* CPU time that it should cost in all */
 	double most_s;			/* that it may cost; 0: not known */
 	double gain;			/* of the machine's time, that it should bring */
+	/* for so long, in a process that does not end; 0: runs of what is at the path */
+	double burst_s;
 	struct store_counting_speed speed;
 };
 
@@ -258,7 +260,7 @@ struct store_counted {
 	uint32_t runs;
 	double weight;			/* 1 when they were made, 1/2 a half-life later */
 	double cost_s;			/* CPU time that it took from programs */
-	double gain;			/* as of struct store_counting */
+	double gain, burst_s;		/* as of struct store_counting */
 	struct wr profile;		/* for optimize --counted; empty: it was tried */
 	struct store_profile use;	/* the samples at that time, roughly */
 };
@@ -277,6 +279,7 @@ enum store_state {
 	STATE_MADE = 1, STATE_INSTALLED, STATE_RESTORED, STATE_REFUSED, STATE_REPLACED,
 	STATE_CRASHED,			/* restored because a process of it died */
 	STATE_SLOWER,			/* restored because its processes became slower */
+	STATE_BURST,			/* never at its path: a process counted by it */
 };
 extern const char *const store_state_name[];	/* by enum; [0] is "" */
 
@@ -298,7 +301,8 @@ struct store_generation {
 	double cpu_s;			/* CPU time of the job that made it */
 };
 
-/* Inserts; fills id.  map (lib/blockmap.h) may be empty for refused ones. */
+/* Inserts; fills id.  map (lib/blockmap.h) may be empty for refused ones; made_from NULL: it is
+ * no layout, so that of the one before it stays. */
 int store_generation_add(struct store *s, struct store_generation *g, struct bytes map,
 			 const struct store_profile *made_from, struct err *err);
 /* The profile that it was made from, roughly, and empty unless it is the module's newest;
@@ -315,6 +319,10 @@ int store_generation_by_number(struct store *s, int64_t module, uint32_t number,
 /* The generation of that original that was made last, whatever became of it. */
 int store_generation_newest(struct store *s, int64_t module, const struct digest *original,
 			    struct store_generation *out, struct err *err);
+/* The same without what only counted in a process. */
+int store_generation_newest_layout(struct store *s, int64_t module,
+				   const struct digest *original, struct store_generation *out,
+				   struct err *err);
 /* Has a generation of the module crashed, of whichever original? */
 int store_generation_crashed(struct store *s, int64_t module, bool *out, struct err *err);
 /* Number for the next generation of the module. */

@@ -74,6 +74,7 @@ int store_counting_put(struct store *s, const struct store_counting *c, struct e
 	(void)sqlite3_bind_double(q, 7, c->gain);
 	store_bind_blob(q, 8, wr_bytes(&speed));
 	(void)sqlite3_bind_double(q, 9, c->most_s);
+	(void)sqlite3_bind_double(q, 10, c->burst_s);
 	int rc = store_run(s, q, err);
 	wr_free(&speed);
 	return rc;
@@ -92,7 +93,7 @@ static int get(struct store *s, sqlite3_stmt *q, struct store_counting *out, str
 		  store_get_digest(q, 2, &out->original) && store_get_u32(q, 4, &out->runs) &&
 		  store_get_real(q, 5, &out->expected_s) && store_get_real(q, 6, &out->gain) &&
 		  read_speed(store_get_blob(q, 7), &out->speed) &&
-		  store_get_real(q, 8, &out->most_s);
+		  store_get_real(q, 8, &out->most_s) && store_get_real(q, 9, &out->burst_s);
 	store_done(q);
 	return ok ? 1 : store_damaged(s, "counting", err);
 }
@@ -200,6 +201,7 @@ int store_counted_put(struct store *s, int64_t module, const struct store_counte
 	(void)sqlite3_bind_double(q, 6, c->cost_s);
 	(void)sqlite3_bind_double(q, 7, c->gain);
 	store_bind_blob(q, 8, wr_bytes(&use));
+	(void)sqlite3_bind_double(q, 9, c->burst_s);
 	int rc = store_run(s, q, err);
 	wr_free(&use);
 	return rc;
@@ -232,7 +234,7 @@ int store_counted_get(struct store *s, int64_t module, const struct digest *orig
 		return rc;
 	bool ok = store_get_digest(q, 0, &out->original) && store_get_u32(q, 1, &out->runs) &&
 		  store_get_real(q, 3, &out->weight) && store_get_real(q, 4, &out->cost_s) &&
-		  store_get_real(q, 5, &out->gain);
+		  store_get_real(q, 5, &out->gain) && store_get_real(q, 7, &out->burst_s);
 	bool same = ok && digest_equal(&out->original, original);
 	if (same) {
 		wr_raw(&out->profile, store_get_blob(q, 2).p, store_get_blob(q, 2).n);

@@ -19,6 +19,7 @@ const char *const store_state_name[] = {
 	[STATE_REPLACED] = "replaced",
 	[STATE_CRASHED] = "crashed",
 	[STATE_SLOWER] = "slower",
+	[STATE_BURST] = "counted in a process",
 	NULL
 };
 
@@ -42,10 +43,23 @@ int store_read_generation(struct store *s, sqlite3_stmt *q, struct store_generat
 	out->made_ns = (uint64_t)sqlite3_column_int64(q, 11);
 	ok = ok && store_get_real(q, 12, &out->cpu_s);
 	store_done(q);
-	if (!ok || state < STATE_MADE || state > STATE_SLOWER || out->number == 0)
+	if (!ok || state < STATE_MADE || state > STATE_BURST || out->number == 0)
 		return store_damaged(s, "generation", err);
 	out->state = (enum store_state)state;
 	return 1;
+}
+
+/* Of the module, what is older than `before`. */
+static int forget(struct store *s, enum store_sql which, int64_t module, int64_t before,
+		  struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, which, err);
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, module);
+	(void)sqlite3_bind_int64(q, 2, before);
+	return store_run(s, q, err);
 }
 
 int store_generation_add(struct store *s, struct store_generation *g, struct bytes map,
@@ -61,9 +75,12 @@ int store_generation_add(struct store *s, struct store_generation *g, struct byt
 		return -1;
 	if (!g->made_ns)
 		g->made_ns = store_now_ns();
-	struct store_profile counts = *made_from;
-	counts.edges = (struct edgecounts){ 0 };	/* it is there to be compared with */
-	profile_encode(&counts, budget, &profile);
+	if (made_from) {
+		struct store_profile counts = *made_from;
+
+		counts.edges = (struct edgecounts){ 0 };	/* it is to be compared with */
+		profile_encode(&counts, budget, &profile);
+	}
 	(void)sqlite3_bind_int64(q, 1, g->module);
 	(void)sqlite3_bind_int64(q, 2, g->number);
 	store_bind_digest(q, 3, &g->digest);
@@ -85,19 +102,9 @@ int store_generation_add(struct store *s, struct store_generation *g, struct byt
 	g->id = sqlite3_last_insert_rowid(s->db);
 	/* Only the newest one is compared with, and processes of the newest few run: what is
 	 * kept does not grow with their number. */
-	q = store_sql(s, SQL_GENERATION_OLDER, err);
-	if (!q)
+	if (made_from && forget(s, SQL_GENERATION_OLDER, g->module, g->id, err) < 0)
 		return -1;
-	(void)sqlite3_bind_int64(q, 1, g->module);
-	(void)sqlite3_bind_int64(q, 2, g->id);
-	if (store_run(s, q, err) < 0)
-		return -1;
-	q = store_sql(s, SQL_GENERATION_LONG_AGO, err);
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, g->module);
-	(void)sqlite3_bind_int64(q, 2, g->number);
-	return store_run(s, q, err);
+	return forget(s, SQL_GENERATION_LONG_AGO, g->module, g->number, err);
 }
 
 int store_generation_crashed(struct store *s, int64_t module, bool *out, struct err *err)
@@ -172,10 +179,11 @@ int store_generation_by_number(struct store *s, int64_t module, uint32_t number,
 	return rc == 1 ? store_read_generation(s, q, out, err) : rc;
 }
 
-int store_generation_newest(struct store *s, int64_t module, const struct digest *original,
-			    struct store_generation *out, struct err *err)
+static int find_newest(struct store *s, enum store_sql which, int64_t module,
+		       const struct digest *original, struct store_generation *out,
+		       struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_GENERATION_NEWEST, err);
+	sqlite3_stmt *q = store_sql(s, which, err);
 
 	if (!q)
 		return -1;
@@ -183,6 +191,20 @@ int store_generation_newest(struct store *s, int64_t module, const struct digest
 	store_bind_digest(q, 2, original);
 	int rc = store_step(s, q, err);
 	return rc == 1 ? store_read_generation(s, q, out, err) : rc;
+}
+
+int store_generation_newest(struct store *s, int64_t module, const struct digest *original,
+			    struct store_generation *out, struct err *err)
+{
+	return find_newest(s, SQL_GENERATION_NEWEST, module, original, out, err);
+}
+
+int store_generation_newest_layout(struct store *s, int64_t module,
+				   const struct digest *original, struct store_generation *out,
+				   struct err *err)
+{
+	static_assert(STATE_BURST == 8 && STATE_CRASHED == 6, "the statement says so");
+	return find_newest(s, SQL_GENERATION_NEWEST_LAYOUT, module, original, out, err);
 }
 
 int store_generation_next(struct store *s, int64_t module, uint32_t *out, struct err *err)

@@ -204,6 +204,25 @@ int ask_live_on(struct ask *a, const struct ask_live *l, const struct ask_limits
 	return 0;
 }
 
+int ask_live_count(struct ask *a, const struct ask_live *l, const struct ask_limits *limits,
+		   char said[256], int *counters, struct err *err)
+{
+	struct msg m = { .type = MSG_LIVE_COUNT, .nfd = 1, .fd = { l->generation_fd },
+			 .digest = { l->installed, l->original, l->generation } };
+
+	m.num[MSG_LIVE_COUNT_pid] = (uint64_t)l->pid;
+	m.num[MSG_LIVE_COUNT_start] = l->start;
+	m.num[MSG_LIVE_COUNT_memory_mib] = limits->memory_mib;
+	m.num[MSG_LIVE_COUNT_cpu_s] = limits->cpu_s;
+	m.num[MSG_LIVE_COUNT_background] = a->yields != YIELD_NEVER;
+	m.num[MSG_LIVE_COUNT_ms] = l->count_ms;
+	if (set_path(&m, l->path, err) < 0 || ask(a, &m, ANY_NFD, err) < 0)
+		return -1;
+	(void)snprintf(said, 256, "%.255s", a->reply.text);
+	*counters = a->reply.nfd ? a->reply.fd[0] : -1;
+	return 0;
+}
+
 int ask_live_off(struct ask *a, pid_t pid, const struct digest *generation, struct err *err)
 {
 	struct msg m = { .type = MSG_LIVE_OFF, .digest = { *generation } };

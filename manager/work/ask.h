@@ -90,6 +90,7 @@ struct ask_live {
 	pid_t pid;
 	uint64_t start;			/* as /proc/PID/stat has it */
 	int generation_fd;		/* a sealed memory file */
+	unsigned count_ms;		/* of _count: so long */
 };
 
 /* All fail when the parent stops; the error is the parent's own otherwise. */
@@ -108,6 +109,10 @@ int ask_restore(struct ask *a, const struct ask_restore *r, const struct ask_lim
  * would fit; _list and _open: a descriptor. */
 int ask_live_on(struct ask *a, const struct ask_live *l, const struct ask_limits *limits,
 		char said[256], struct err *err);
+/* The same of a generation that counts, which is out again when it is answered: *counters is
+ * what it counted, the caller's, or -1 where it did not fit. */
+int ask_live_count(struct ask *a, const struct ask_live *l, const struct ask_limits *limits,
+		   char said[256], int *counters, struct err *err);
 int ask_live_off(struct ask *a, pid_t pid, const struct digest *generation, struct err *err);
 int ask_live_list(struct ask *a, struct err *err);
 int ask_live_open(struct ask *a, const struct digest *generation, struct err *err);

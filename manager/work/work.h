@@ -40,7 +40,10 @@ struct work {
 	bool paused;
 	char again[PATH_MAX];		/* what was begun by itself and given up; "" nothing */
 	bool again_counts;		/* that was to count first */
+	bool again_bursts;		/* in a process that does not end */
 	struct decide_module again_facts;	/* for that, without its uses */
+	pid_t burst_pid;		/* it counts now, of burst_path; 0: none does */
+	char burst_path[PATH_MAX];
 	uint64_t counting_ms;		/* when samples of what counts are looked at next */
 	uint64_t counting_again_ms;	/* when it is tried again to end what would not end */
 	uint64_t started_ms;
@@ -102,6 +105,8 @@ int work_budget(struct work *w, uint32_t owner, uint64_t bytes, struct err *err)
 /* What jobs have taken since the last call, and bytes that were written, are the owner's; of
  * root's only what was done for a module counts. */
 void work_charge(struct work *w, int64_t module, uint32_t owner, uint64_t bytes);
+/* May jobs be run for the module, by what its owner, or the policy for it, allows a day? */
+bool work_budget_left(struct work *w, const struct store_module *m, const struct policy *p);
 uint32_t work_owner(int fd);			/* of the file */
 
 /* --- rules of the policy (work_rule.c) --- */
@@ -172,9 +177,9 @@ int work_find(struct work *w, const char *name,
  * (work_use.c)?  Judges those whose window of recent samples has ended, down to the first
  * one: 1 w->again is it, and w->again_counts says whether it is to be counted first; 0 none. */
 int work_judge(struct work *w, struct err *err);
-/* Of the line "NAME value" of a generation's figures; -1 without it. */
+/* Of the line "NAME value" of a generation's figures; -1 without it (work_figures.c). */
 double work_figure(const char *stats, const char *name);
-/* Tells what was made (work_figures.c). */
+/* Tells what was made. */
 void work_show_generation(struct answer *to, const char *path, const struct store_generation *g,
 			  bool dry_run);
 int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answer *to,
@@ -196,6 +201,9 @@ int work_map_file(struct work *w, const struct digest *generation, struct err *e
 
 /* --- counting exactly (work_count.c) --- */
 
+/* Of what samples leave uncertain: bench/results/instrument.md has what 75 % cost and bring. */
+enum { WORK_UNCERTAIN_PCT = 75 };
+
 /* Puts a generation in its place that counts, in a few runs, what samples leave open.  As
  * work_reoptimize(); what is refused is not tried again with that original. */
 int work_count(struct work *w, const char *path, struct err *err);
@@ -204,7 +212,9 @@ int work_counting_begins(struct work *w, const struct store_counting *c, int cou
 			 struct err *err);
 /* Another file is at the path of the module, or is about to be. */
 int work_counting_ends(struct work *w, int64_t module, struct err *err);
-/* Takes in what the parent has sent of processes that counted. */
+/* Takes in what a process has counted, which `memory` holds. */
+int work_counting_take(struct work *w, struct store_counting *c, int memory, struct err *err);
+/* The same of all that the parent has sent of processes that counted. */
 void work_counted(struct work *w);
 /* What has been counted of the module so far is evidence from now on. */
 int work_counting_keep(struct work *w, const struct store_module *m,
@@ -221,6 +231,14 @@ int work_count_overdue(struct work *w, char path[PATH_MAX], struct err *err);
 /* Removes files of counts of which the store has no record. */
 int work_count_sweep(struct work *w, struct err *err);
 
+/* --- the same in processes that do not end (work_burst.c) --- */
+
+/* Is there a process of the module that could count? */
+bool work_burst_possible(struct work *w, const struct store_module *m, const struct policy *p);
+/* Has one count for a while, by w->again_facts.  1: what it counted is evidence; 0: none has,
+ * and the history says why; -1: given up. */
+int work_burst(struct work *w, const char *path, struct err *err);
+
 /* --- generations in running processes (work_live.c) --- */
 
 struct live_row {		/* a process has one mapped */
@@ -234,10 +252,14 @@ struct live_row {		/* a process has one mapped */
 
 /* Takes out what is not wanted any more; if the machine is idle, more processes get one. */
 void work_live(struct work *w, bool idle);
+/* At the start: takes out what the last one has left that is not wanted. */
+void work_live_first(struct work *w);
 /* Has the parent look what processes have; -1: it cannot, which is logged. */
 int work_live_look(struct work *w);
 /* As it was then. */
 const struct live_row *work_live_rows(const struct work *w, uint32_t *n);
+/* The process gives back what it has of the module, for now. */
+int work_live_give_back(struct work *w, pid_t pid, const char *path, struct err *err);
 void work_live_free(struct work *w);
 
 /* --- exact counts as evidence beside samples (work_evidence.c) --- */
@@ -247,10 +269,14 @@ int work_usage(const struct store_profile *p, struct usage *out, struct err *err
 /* Are there counts of the module, and is it still used as it was then?  1; 0; -1. */
 int work_evidence_holds(struct work *w, const struct store_module *m, const struct policy *p,
 			const struct usage *use, struct err *err);
-/* Counts that hold for the use `now`, as a file for the Editor, and of how many runs; -1: there
+/* Counts that hold for the use `now`, as a file for the Editor, and what they are of; -1: there
  * are none, err->kind being ERR_NONE, or that failed. */
+enum { WORK_COUNTED_MAX = 32 };
 int work_evidence_file(struct work *w, const struct store_module *m, const struct policy *p,
-		       const struct store_profile *now, uint32_t *runs, struct err *err);
+		       const struct store_profile *now, char counted[WORK_COUNTED_MAX],
+		       struct err *err);
+/* "8 runs", or "a burst of 2.0 s". */
+void work_say_counted(uint32_t runs, double burst_s, char out[WORK_COUNTED_MAX]);
 /* Counting is over: keeps the counts, empty for none, and what they cost. */
 int work_evidence_keep(struct work *w, const struct store_module *m,
 		       const struct store_counting *c, struct wr *profile, struct err *err);

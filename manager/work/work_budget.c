@@ -39,6 +39,17 @@ int work_budget(struct work *w, uint32_t owner, uint64_t bytes, struct err *err)
 	return 0;
 }
 
+bool work_budget_left(struct work *w, const struct store_module *m, const struct policy *p)
+{
+	uint64_t now_ns = store_now_ns(), day_ns = UINT64_C(86400) * 1000000000;
+	double cpu_s, bytes;
+
+	if (m->owner)
+		return work_budget(w, m->owner, m->seen.size, NULL) == 0;
+	return store_spent(w->store, 0, now_ns > day_ns ? now_ns - day_ns : 0, &cpu_s, &bytes,
+			   NULL) == 0 && cpu_s < p->cpu_per_day_s;
+}
+
 void work_charge(struct work *w, int64_t module, uint32_t owner, uint64_t bytes)
 {
 	uint64_t ms = w->ask->job_cpu_ms - w->charged_ms;

@@ -129,24 +129,28 @@ static int take_in(int memory, int fd, const char *path, struct err *err)
 	return rc;
 }
 
+int work_counting_take(struct work *w, struct store_counting *c, int memory, struct err *err)
+{
+	char path[PATH_MAX];
+
+	name_file(w, &c->generation, path);
+	int fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
+	int rc = take_in(memory, fd, path, err);
+	close(fd);
+	c->runs++;
+	return rc < 0 ? -1 : store_counting_put(w->store, c, err);
+}
+
 static int counted(struct work *w, const struct msg *m, struct err *err)
 {
 	struct store_counting c;
-	char path[PATH_MAX];
 	int rc = store_counting_by_generation(w->store, &m->digest[0], &c, err);
 
 	if (rc <= 0)			/* it was laid out meanwhile */
 		return rc;
-	if (c.runs >= DECIDE_COUNT_RUNS)
-		return 0;
-	name_file(w, &c.generation, path);
-	int fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
-	rc = take_in(m->fd[0], fd, path, err);
-	close(fd);
-	c.runs++;
-	return rc < 0 ? -1 : store_counting_put(w->store, &c, err);
+	return c.runs >= DECIDE_COUNT_RUNS ? 0 : work_counting_take(w, &c, m->fd[0], err);
 }
 
 void work_counted(struct work *w)

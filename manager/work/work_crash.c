@@ -224,15 +224,21 @@ int work_take_back(struct work *w, struct store_module *m, const struct store_ge
 	return 0;
 }
 
+static void name_crash(const struct store_generation *g, const struct attribute_crash *c,
+		       char why[128])
+{
+	(void)snprintf(why, 128, "process %" PRIu32 " of generation %" PRIu32
+		       " was killed by signal %" PRIu32 " (%s)", c->pid, g->number, c->signal,
+		       strsignal((int)c->signal));
+}
+
 static int take_back(struct work *w, struct store_module *m, const struct store_generation *g,
 		     const struct attribute_crash *c, struct err *err)
 {
 	char why[128];
 	struct err trouble = { 0 };
 
-	(void)snprintf(why, sizeof(why), "process %" PRIu32 " of generation %" PRIu32
-		       " was killed by signal %" PRIu32 " (%s)", c->pid, g->number, c->signal,
-		       strsignal((int)c->signal));
+	name_crash(g, c, why);
 	/* The program comes first; what is lost with a full disk is the report. */
 	if (quarantine(w, m, g, &trouble) < 0)
 		role_log("%s", trouble.text);
@@ -254,6 +260,23 @@ static void tell(struct work *w, const struct store_module *m, const struct attr
 			     c->signal, c->pid, c->uid, blamers, BLAME_USERS);
 }
 
+/* It was not at the path: a process counted for a while, which is not done again then. */
+static int take_counting_crash(struct work *w, const struct store_module *m,
+			       const struct store_generation *g,
+			       const struct attribute_crash *c, struct err *err)
+{
+	char why[128];
+
+	if (g->state != STATE_BURST)
+		return 0;		/* told before; or one that was replaced */
+	name_crash(g, c, why);
+	if (store_generation_state(w->store, g->id, STATE_CRASHED, why, err) < 0)
+		return -1;
+	work_history(w, m->path, "crash", "%s, which had counted; it is not counted again",
+		     why);
+	return 0;
+}
+
 static int take_crash(struct work *w, const struct attribute_crash *c, struct err *err)
 {
 	struct store_generation g;
@@ -269,12 +292,17 @@ static int take_crash(struct work *w, const struct attribute_crash *c, struct er
 	uint32_t uid = known ? c->uid : BLAME_NOBODY;
 	if (store_crash_add(w->store, id, c->generation, uid, err) < 0)
 		return -1;
-	if (!c->generation || m.generation != c->generation)
-		return 0;		/* an original, or taken back before */
+	if (!c->generation)
+		return 0;		/* an original */
 	rc = store_generation_by_number(w->store, id, c->generation, &g, err);
 	if (rc <= 0)
 		return rc;
+	bool here = m.generation == c->generation;	/* else taken back before */
+	if (!here && !digest_equal(&g.original, &m.original))
+		return 0;		/* of another package */
 	rc = judge(w, &m, &g, uid, &who, &blamers, err);
+	if (!here)
+		return rc == GOES ? take_counting_crash(w, &m, &g, c, err) : rc < 0 ? -1 : 0;
 	if (rc == GOES)
 		return take_back(w, &m, &g, c, err);
 	if (rc >= 0)

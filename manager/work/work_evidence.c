@@ -60,14 +60,23 @@ int work_evidence_holds(struct work *w, const struct store_module *m, const stru
 	return rc;
 }
 
+void work_say_counted(uint32_t runs, double burst_s, char out[WORK_COUNTED_MAX])
+{
+	if (burst_s > 0)		/* both fit */
+		(void)snprintf(out, WORK_COUNTED_MAX, "a burst of %.1f s", burst_s);
+	else
+		(void)snprintf(out, WORK_COUNTED_MAX, "%" PRIu32 " runs", runs);
+}
+
 int work_evidence_file(struct work *w, const struct store_module *m, const struct policy *p,
-		       const struct store_profile *now, uint32_t *runs, struct err *err)
+		       const struct store_profile *now, char counted[WORK_COUNTED_MAX],
+		       struct err *err)
 {
 	struct store_counted c;
 	struct usage use = { 0 };
 	int fd = -1, rc;
 
-	*runs = 0;
+	counted[0] = '\0';
 	err->kind = ERR_NONE;
 	/* Counts are everybody's: not told apart by users. */
 	if (p->share_layouts > 1)
@@ -77,7 +86,7 @@ int work_evidence_file(struct work *w, const struct store_module *m, const struc
 		rc = work_usage(now, &use, err) < 0 ? -1 : hold(p, &c, &use, err);
 	if (rc > 0 && c.profile.n) {
 		fd = work_profile_file(wr_bytes(&c.profile), err);
-		*runs = c.runs;
+		work_say_counted(c.runs, c.burst_s, counted);
 	}
 	free(use.count);
 	store_counted_free(&c);
@@ -134,19 +143,24 @@ int work_evidence_keep(struct work *w, const struct store_module *m,
 	uint64_t now_ns = store_now_ns();
 	struct store_counted out = { .original = c->original, .runs = c->runs, .weight = 1,
 				     .cost_s = work_counting_cost_s(c), .gain = c->gain,
+				     .burst_s = c->burst_s,
 				     .profile = *profile };
 	uint32_t blocks = count_blocks(wr_bytes(profile));
+	char counted[WORK_COUNTED_MAX], in[32] = "";
+
+	work_say_counted(c->runs, c->burst_s, counted);
+	if (c->burst_s <= 0)
+		(void)snprintf(in, sizeof(in), " in %.0f minutes",
+			       decide_since_s(c->begun_ns, now_ns) / 60);	/* fits */
 	int rc = store_profile_get(w->store, m->id, &out.use, err) < 0 ||
 		 store_counted_put(w->store, m->id, &out, err) < 0 ||
 		 store_counting_spend(w->store, m->id, now_ns, out.cost_s, err) < 0 ? -1 : 0;
 
 	if (rc == 0)
 		work_history(w, m->path, "counted",
-			     "%" PRIu32 " runs in %.0f minutes, of %.1f s in it, about %.1f s "
-			     "more than usual; %" PRIu32 " blocks ran, of %" PRIu32
-			     " there were samples", c->runs,
-			     decide_since_s(c->begun_ns, now_ns) / 60, c->speed.all_s,
-			     out.cost_s, blocks, out.use.ncount);
+			     "%s%s, of %.1f s in it, about %.1f s more than usual; %" PRIu32
+			     " blocks ran, of %" PRIu32 " there were samples", counted, in,
+			     c->speed.all_s, out.cost_s, blocks, out.use.ncount);
 	store_profile_free(&out.use);
 	return rc;
 }

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/table.h"
@@ -28,6 +29,18 @@ static const struct table_column stat_column[] = {
 	{ "layout", TABLE_TEXT },
 };
 enum { NSTAT = sizeof(stat_column) / sizeof(stat_column[0]) };
+
+double work_figure(const char *stats, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *at = stats; at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (strncmp(at, name, n) == 0 && at[n] == ' ')
+			return strtod(at + n, NULL);
+	}
+	return -1;
+}
 
 /* The value of line "name value", "" when there is none. */
 static void stat_value(const char *stats, const char *name, char *out, size_t size)

@@ -39,6 +39,9 @@ void work_yield(struct work *w, bool urgent)
 /* w->again, perhaps to be counted first. */
 static int lay_out(struct work *w, struct err *err)
 {
+	if (w->again_bursts && work_burst(w, w->again, err) < 0)
+		return -1;
+	w->again_bursts = false;
 	if (w->again_counts) {
 		if (work_count(w, w->again, err) == 0 || w->ask->yield.done || w->ask->stop)
 			return w->ask->yield.done ? -1 : 0;
@@ -106,8 +109,9 @@ static void automatic(struct work *w)
 	if (w->again[0] && (work_rule(w, w->again, &policy), !policy.automatic))
 		w->again[0] = '\0';
 	w->again_counts &= w->again[0] != '\0';
+	w->again_bursts &= w->again[0] != '\0';
 	int rc = w->again[0] ? 1 : work_count_ready(w, w->again, &err);
-	bool counted = rc > 0 && !w->again_counts;
+	bool counted = rc > 0 && !w->again_counts && !w->again_bursts;
 	if (rc == 0)
 		rc = work_judge(w, &err);
 	w->ask->yields = YIELD_ENDS;
@@ -142,6 +146,7 @@ void work_idle(struct work *w)
 	(void)work_has_room(w);
 	end_overdue(w);
 	watch_counting(w);
+	work_live_first(w);
 	if (!work_is_idle(w, condition)) {
 		work_live(w, false);
 		return;

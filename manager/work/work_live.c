@@ -254,6 +254,23 @@ static bool take_out(struct work *w)
 	return any;
 }
 
+int work_live_give_back(struct work *w, pid_t pid, const char *path, struct err *err)
+{
+	struct live *l = state(w);
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		struct live_row *r = &l->row[i];
+
+		if (r->pid != pid || !r->path || strcmp(r->path, path) != 0)
+			continue;
+		if (ask_live_off(w->ask, pid, &r->generation, err) < 0)
+			return -1;
+		free(r->path);		/* nobody but us has taken it out */
+		l->row[i--] = l->row[--l->n];
+	}
+	return 0;
+}
+
 /* --- who gets one --- */
 
 struct form {
@@ -273,7 +290,7 @@ static int open_form(struct form *f, struct err *err)
 	struct store_profile stored = { 0 };
 	struct work *w = f->w;
 	struct wr text = { 0 };
-	uint32_t runs = 0;
+	char counted[WORK_COUNTED_MAX];
 
 	if (work_profile(w, &f->m, &stored, &text, err) == 0)
 		f->profile_fd = work_profile_file(wr_bytes(&text), err);
@@ -282,7 +299,8 @@ static int open_form(struct form *f, struct err *err)
 		f->original_fd = work_open_pristine(w, &f->m, err);
 	struct err none = { 0 };
 	if (f->original_fd >= 0)
-		f->counts_fd = work_evidence_file(w, &f->m, &f->policy, &stored, &runs, &none);
+		f->counts_fd = work_evidence_file(w, &f->m, &f->policy, &stored, counted,
+						  &none);
 	store_profile_free(&stored);
 	f->job = (struct ask_job){ .kind = JOB_OPTIMIZE, .nin = 2 + (f->counts_fd >= 0),
 				   .in = { f->original_fd, f->profile_fd, f->counts_fd },
@@ -425,24 +443,13 @@ static bool put_in_all(struct form *f, const uint32_t *pid, uint32_t n)
 	return any;
 }
 
-static bool has_budget(struct work *w, const struct store_module *m, const struct policy *p)
-{
-	uint64_t now_ns = store_now_ns(), day_ns = UINT64_C(86400) * 1000000000;
-	double cpu_s, bytes;
-
-	if (m->owner)
-		return work_budget(w, m->owner, m->seen.size, NULL) == 0;
-	return store_spent(w->store, 0, now_ns > day_ns ? now_ns - day_ns : 0, &cpu_s, &bytes,
-			   NULL) == 0 && cpu_s < p->cpu_per_day_s;
-}
-
 /* A form tells who has it mapped how its module is used, as the file does who reads that; and
  * may what it costs be spent? */
 static bool may_make(struct work *w, const struct store_module *m, const struct policy *p)
 {
 	struct share s;
 
-	return work_share(w, m, p, &s, NULL) == 0 && s.enough && has_budget(w, m, p);
+	return work_share(w, m, p, &s, NULL) == 0 && s.enough && work_budget_left(w, m, p);
 }
 
 struct round {
@@ -472,6 +479,12 @@ static bool put_in(void *ctx, const struct store_module *m)
 	work_charge(w, m->id, m->owner, f.bytes);
 	close_form(&f);
 	return !w->ask->yield.done && !w->ask->stop;
+}
+
+void work_live_first(struct work *w)
+{
+	if (!state(w)->looked)
+		work_live(w, false);
 }
 
 void work_live(struct work *w, bool idle)

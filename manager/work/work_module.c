@@ -79,9 +79,6 @@ uint64_t work_look(struct work *w, const char *path)
 
 /* --- a new generation --- */
 
-/* Of what samples leave uncertain: bench/results/instrument.md has what 75 % cost and bring. */
-enum { uncertain_pct = 75 };
-
 struct making {
 	struct work *w;
 	struct answer *to;
@@ -196,17 +193,17 @@ static int run_editor(struct making *k, struct err *err)
 	struct ask_job job = { .kind = JOB_OPTIMIZE, .nin = 2,
 			       .in = { k->original_fd, k->profile_fd }, .a = k->g.number,
 			       .passes = k->g.passes };
-	uint32_t runs = 0;
+	char counted[WORK_COUNTED_MAX];
 	int out[3];
 
 	err->kind = ERR_NONE;
 	job.in[2] = k->given.p ? -1 : work_evidence_file(k->w, &k->m, &k->policy, &k->profile,
-							 &runs, err);
+							 counted, err);
 	if (job.in[2] < 0 && err->kind != ERR_NONE)
 		return -1;
-	if (runs)
-		(void)snprintf(k->counted, sizeof(k->counted),
-			       " and the counts of %" PRIu32 " runs", runs);	/* fits */
+	if (job.in[2] >= 0)
+		(void)snprintf(k->counted, sizeof(k->counted), " and the counts of %s",
+			       counted);	/* fits */
 	job.nin += job.in[2] >= 0;
 	int rc = ask_run_job(k->w->ask, &job, &limits, out, 3, err);
 	if (job.in[2] >= 0)
@@ -221,7 +218,8 @@ static int run_instrument(struct making *k, struct err *err)
 {
 	struct ask_limits limits = work_limits(&k->policy);
 	struct ask_job job = { .kind = JOB_INSTRUMENT, .nin = 2,
-			       .in = { k->original_fd, k->profile_fd }, .a = uncertain_pct };
+			       .in = { k->original_fd, k->profile_fd },
+			       .a = WORK_UNCERTAIN_PCT };
 	int out[3];
 
 	if (ask_run_job(k->w->ask, &job, &limits, out, 3, err) < 0)

@@ -32,20 +32,8 @@ struct case_file {
 	struct decide_module d;
 	struct policy policy;			/* as it is for the module */
 	bool counts;				/* it is to be counted first */
+	bool bursts;				/* in a process that does not end */
 };
-
-/* Of the line "NAME value" of a generation's figures; -1 without it. */
-double work_figure(const char *stats, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (const char *at = stats; at; at = strchr(at, '\n')) {
-		at += *at == '\n';
-		if (strncmp(at, name, n) == 0 && at[n] == ' ')
-			return strtod(at + n, NULL);
-	}
-	return -1;
-}
 
 static double full_gain(const struct case_file *c)
 {
@@ -158,10 +146,13 @@ static int plan_counting(struct work *w, struct case_file *c, struct err *err)
 	int rc = work_evidence_holds(w, &c->m, &c->policy, use, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	enum decide_count why = decide_counts(&c->policy, &c->d,
-					      1 - decide_quality(&c->d.use));
-	c->counts = why == DECIDE_COUNT;
-	role_log("%s: %s", c->m.path, decide_count_text[why]);
+	double open = 1 - decide_quality(&c->d.use);
+	enum decide_count why = decide_counts(&c->policy, &c->d, open);
+	enum decide_count burst = decide_burst(&c->policy, &c->d, open);
+	c->bursts = burst == DECIDE_COUNT && work_burst_possible(w, &c->m, &c->policy);
+	c->counts = c->bursts || why == DECIDE_COUNT;
+	role_log("%s: %s%s", c->m.path, decide_count_text[c->bursts ? burst : why],
+		 c->bursts ? ", for a while, in a process that goes on" : "");
 	return store_counted_delete(w->store, c->m.id, err);
 }
 
@@ -215,7 +206,8 @@ static int consider(struct work *w, int64_t module, struct case_file *c, struct 
 	const struct policy_rule *rule = work_rule(w, c->m.path, &c->policy);
 	if ((rule && rule->refuse) || !c->policy.automatic)
 		return 0;
-	if (store_generation_newest(w->store, module, &c->m.original, &c->newest, err) < 0 ||
+	if (store_generation_newest_layout(w->store, module, &c->m.original, &c->newest, err) <
+		    0 ||
 	    store_use_get(w->store, module, &c->window, err) < 0)
 		return -1;
 	double since_s = decide_since_s(c->window.begun_ns, now_ns);
@@ -241,7 +233,8 @@ int work_judge(struct work *w, struct err *err)
 		if (rc > 0) {
 			(void)snprintf(w->again, sizeof(w->again), "%s",
 				       c->m.path);	/* fits */
-			w->again_counts = c->counts;
+			w->again_counts = c->counts && !c->bursts;
+			w->again_bursts = c->bursts;
 			w->again_facts = c->d;
 			w->again_facts.use = w->again_facts.made = w->again_facts.recent =
 				(struct usage){ 0 };

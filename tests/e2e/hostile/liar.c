@@ -1,9 +1,10 @@
-/* liar MANAGER PID PATH INSTALLED ORIGINAL FILE [open] - a manager that was taken over asks for
- * a generation in a running process
+/* liar MANAGER PID PATH INSTALLED ORIGINAL FILE [open|count] - a manager that was taken over
+ * asks for a generation in a running process
  *
  * It speaks by the socket of the stopped manager: that FILE, a copy that nobody can change any
  * more (`open`: that can be changed), be mapped in PID, as a form of the generation INSTALLED
- * at PATH, whose original is ORIGINAL, both as digests in hex.  Prints the answer and ends with
+ * at PATH, whose original is ORIGINAL, both as digests in hex; `count`: for half a second, to
+ * count.  Prints the answer and ends with
  * 0 when it was done, 3 when it was refused, 4 when there was no answer.
  */
 #include <fcntl.h>
@@ -83,12 +84,17 @@ int main(int argc, char **argv)
 		return 2;
 	int pidfd = (int)syscall(SYS_pidfd_open, atoi(argv[1]), 0);
 	int sock = (int)syscall(SYS_pidfd_getfd, pidfd, ROLE_FD_PARENT, 0);
+	/* of both messages the first numbers are the same */
 	m.num[MSG_LIVE_ON_pid] = strtoull(argv[2], NULL, 10);
 	m.num[MSG_LIVE_ON_start] = start_of(argv[2]);
 	m.num[MSG_LIVE_ON_memory_mib] = 2048;
 	m.num[MSG_LIVE_ON_cpu_s] = 60;
+	if (argc > 7 && strcmp(argv[7], "count") == 0) {
+		m.type = MSG_LIVE_COUNT;
+		m.num[MSG_LIVE_COUNT_ms] = 500;
+	}
 	(void)snprintf(m.text, sizeof(m.text), "%s", argv[3]);
-	m.fd[0] = copy_of(argv[6], argc > 7);
+	m.fd[0] = copy_of(argv[6], argc > 7 && strcmp(argv[7], "open") == 0);
 	if (sock < 0 || digest_from_hex(argv[4], &m.digest[0]) < 0 ||
 	    digest_from_hex(argv[5], &m.digest[1]) < 0 ||
 	    digest_fd(m.fd[0], &m.digest[2], &err) < 0 || msg_send(sock, &m, &err) < 0)

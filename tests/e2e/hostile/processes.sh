@@ -49,7 +49,28 @@ check "and a path elsewhere" refused "not in a folder for programs" "$server" /e
 check "a process that runs another program is left alone" \
 	refused "is not mapped there" "$other" "$perl" "$installed" "$original" "$root/form"
 check "so is one that is not there" refused "not there any more" 4194303 "$perl" "$installed" "$original" "$root/form"
-check "each is in root's log" test "$(grep -c "running process refused\|into process $other of user 0:" "$root/log")" -ge 8
+# --- one that counts, for a while ---
+
+"$B/morph-edit" instrument --private "$root/orig/perl" -o "$root/counts" --counts "$root/counts.zero" 2>/dev/null
+"$B/morph-edit" instrument --private "$root/orig/sort" -o "$root/sort-counts" --counts "$root/counts.zero" 2>/dev/null
+cp "$root/counts" "$root/counts-damaged"
+at=$(readelf -SW "$root/counts" | awk '$2 == ".morph.text" || $3 == ".morph.text" { for (i = 1; i <= NF; i++) if ($i == "PROGBITS") print $(i + 2) }')
+printf '\xcc' | dd of="$root/counts-damaged" bs=1 seek=$((0x${at:-1000} + 64)) conv=notrunc 2>/dev/null
+check "one that counts cannot stay" refused "not proven to be fit" "$server" "$perl" "$installed" "$original" "$root/counts"
+check "one that counts and is damaged is refused" \
+	refused "not proven to be fit" "$server" "$perl" "$installed" "$original" "$root/counts-damaged" count
+check "and that of another program" \
+	refused "not proven to be fit" "$server" "$perl" "$installed" "$original" "$root/sort-counts" count
+check "and of a path elsewhere" \
+	refused "not in a folder for programs" "$server" /etc/perl "$installed" "$original" "$root/counts" count
+check "and of a file that is not at the path" \
+	refused "changed meanwhile" "$server" "$root/bin/sort" "$original" "$original" "$root/counts" count
+check "a process that runs another program does not count" \
+	refused "is not mapped there" "$other" "$perl" "$installed" "$original" "$root/counts" count
+lie "$server" "$perl" "$installed" "$original" "$root/counts" count
+check "one that is proven may count where there is room" grep -q "^at [0-9a-f]*$\|^counted" "$root/said"
+check "and cannot stay for all that" refused "not proven to be fit" "$server" "$perl" "$installed" "$original" "$root/counts"
+check "each is in root's log" test "$(grep -c "running process refused\|into process $other of user 0:" "$root/log")" -ge 14
 # What may be: where there is room for the form, or that it was mapped.
 lie "$server" "$perl" "$installed" "$original" "$root/form"
 check "a proven form is no lie" grep -q "^at [0-9a-f]*$\|^done" "$root/said"

@@ -126,6 +126,53 @@ static void the_policy_decides_and_a_crash_before_it(void **state)
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_CRASHED);
 }
 
+/* 2 s cost 0.2 s, and 0.6 % of a day are 518.4 s. */
+static void what_does_not_end_is_counted_in_bursts_if_it_may_be(void **state)
+{
+	struct policy p = { .min_gain_ppm = 50, .live = 1, .count_burst_s = 2 };
+	struct decide_module m = open_module();
+
+	(void)state;
+	assert_int_equal(decide_burst(&p, &m, 0.6), DECIDE_COUNT_NOT);	/* runs tell more */
+	m.runs.run_s = INFINITY;
+	assert_int_equal(decide_burst(&p, &m, 0.6), DECIDE_COUNT);
+	m.runs.run_s = NAN;
+	assert_int_equal(decide_burst(&p, &m, 0.6), DECIDE_COUNT);
+	p.live = 0;
+	assert_int_equal(decide_burst(&p, &m, 0.6), DECIDE_COUNT_NOT);
+	p.live = 1;
+	p.count_burst_s = 0;
+	assert_int_equal(decide_burst(&p, &m, 0.6), DECIDE_COUNT_NOT);
+	p.count_burst_s = 2;
+	p.count = SWITCH_OFF;
+	assert_int_equal(decide_burst(&p, &m, 0.6), DECIDE_COUNT_NOT);
+	p.count = SWITCH_AUTO;
+	assert_true(near(decide_burst_cost_s(&p), 0.2));
+	assert_int_equal(decide_burst(&p, &m, 0), DECIDE_COUNT_LITTLE);
+	m.runs.own_spent_s = 518.1;
+	assert_int_equal(decide_burst(&p, &m, 0.6), DECIDE_COUNT);
+	m.runs.own_spent_s = 518.3;
+	assert_int_equal(decide_burst(&p, &m, 0.6), DECIDE_COUNT_COST);
+	m.runs.own_spent_s = 0;
+	p.count_cpu_per_day_s = 10;
+	m.runs.spent_s = 9.9;
+	assert_int_equal(decide_burst(&p, &m, 0.6), DECIDE_COUNT_COST);
+	p.count = SWITCH_ON;
+	assert_int_equal(decide_burst(&p, &m, 0), DECIDE_COUNT);
+	m.runs.crashed = true;
+	assert_int_equal(decide_burst(&p, &m, 0), DECIDE_COUNT_CRASHED);
+}
+
+static void a_process_that_sleeps_tells_nothing(void **state)
+{
+	(void)state;
+	assert_true(decide_burst_tells(2, 2));
+	assert_true(decide_burst_tells(2, 0.1));
+	assert_false(decide_burst_tells(2, 0.09));
+	assert_false(decide_burst_tells(0, 0));
+	assert_true(decide_burst_tells(2, 30));		/* of many threads */
+}
+
 static void what_counts_may_be_slow_but_not_that_slow(void **state)
 {
 	(void)state;
@@ -456,6 +503,8 @@ int main(void)
 		cmocka_unit_test(only_short_runs_are_counted),
 		cmocka_unit_test(counting_has_a_budget),
 		cmocka_unit_test(the_policy_decides_and_a_crash_before_it),
+		cmocka_unit_test(what_does_not_end_is_counted_in_bursts_if_it_may_be),
+		cmocka_unit_test(a_process_that_sleeps_tells_nothing),
 		cmocka_unit_test(what_counts_may_be_slow_but_not_that_slow),
 		cmocka_unit_test(what_counting_took_is_told),
 		cmocka_unit_test(counts_hold_as_long_as_the_use_is_the_same),

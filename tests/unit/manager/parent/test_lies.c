@@ -499,6 +499,34 @@ static void a_process_gets_only_what_the_ledger_binds_to_the_original(void **sta
 	refused(f, ask(f, &m, NULL), "not proven to be fit for running processes");
 }
 
+/* The same of one that counts: it needs no generation at the path, but then that very file. */
+static struct msg live_count(const char *path, struct digest present, struct digest original,
+			     pid_t pid)
+{
+	struct msg m = live_on(path, present, original, pid);
+
+	m.type = MSG_LIVE_COUNT;
+	m.num[MSG_LIVE_COUNT_ms] = 1000;
+	return m;
+}
+
+static void a_process_counts_only_by_what_is_proven_of_its_program(void **state)
+{
+	struct fixture *f = *state;
+
+	struct msg m = live_count(f->p.path, f->p.original, f->their_original, 1);
+	refused(f, ask(f, &m, NULL), "the ledger knows no such generation");
+	m = live_count(f->p.path, f->their_original, f->their_original, 1);
+	refused(f, ask(f, &m, NULL), "changed meanwhile");
+	m = live_count("/nowhere/prog", f->p.original, f->p.original, 1);
+	refused(f, ask(f, &m, NULL), "not in a folder for programs");
+	m = live_count(f->p.path, f->p.original, f->p.original, INT32_MAX);
+	refused(f, ask(f, &m, NULL), "is not there any more");
+	f->options.morph_verify = "/bin/false";
+	m = live_count(f->p.path, f->p.original, f->p.original, 1);
+	refused(f, ask(f, &m, NULL), "not proven to be fit for running processes");
+}
+
 /* What another user runs is not his, whoever's file that is. */
 static void a_users_program_is_mapped_only_for_him(void **state)
 {
@@ -507,6 +535,8 @@ static void a_users_program_is_mapped_only_for_him(void **state)
 	if (geteuid() != 0)
 		skip();
 	struct msg m = live_on(f->theirs, f->their_generation, f->their_original, 1);
+	refused(f, ask(f, &m, NULL), "no process of his");
+	m = live_count(f->theirs, f->their_generation, f->their_original, 1);
 	refused(f, ask(f, &m, NULL), "no process of his");
 }
 
@@ -583,6 +613,7 @@ int main(void)
 		TEST(core_files_are_not_opened),
 		TEST(what_is_gone_is_said_to_be_gone),
 		TEST(a_process_gets_only_what_the_ledger_binds_to_the_original),
+		TEST(a_process_counts_only_by_what_is_proven_of_its_program),
 		TEST(a_users_program_is_mapped_only_for_him),
 		TEST(a_process_gets_no_file_that_can_still_change),
 		TEST(nothing_else_of_the_store_is_opened),

@@ -38,6 +38,7 @@ static void write_program(struct fixture *f)
 
 	assert_non_null(p);
 	(void)fprintf(p, "#!/bin/sh\ncd %s || exit 1\necho \"$@\" >>calls\ncat \"$1\" 2>&1\n"
+			 "[ \"$1\" = count ] && printf counters >&5\n"
 			 "[ -e \"$1.code\" ] && exit \"$(cat \"$1.code\")\"\nexit 0\n", f->dir);
 	assert_int_equal(fclose(p), 0);
 	assert_int_equal(chmod(f->program, 0755), 0);
@@ -72,6 +73,13 @@ static bool called(const struct fixture *f, const char *what)
 	return strstr(text, what) != NULL;
 }
 
+static void is_proven(const struct fixture *f, const struct livebook_entry *e, bool counts)
+{
+	const struct livework_proof proof = { e->original, e->generation, counts };
+
+	livework_proven(f->l, &proof, f->generation);
+}
+
 static int make(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -99,8 +107,9 @@ static int make(void **state)
 	f->e.owner = process.owner;
 	assert_int_equal(digest_fd(f->generation, &f->e.generation, &err), 0);
 	f->e.original.b[0] = 7;
-	livework_proven(f->l, &f->e.original, &f->e.generation, f->generation);
+	is_proven(f, &f->e, false);
 	says(f, "room", "fits\n", 0);
+	says(f, "count", "counted 2003 ms, CPU time 1990 ms, pause 7 us\n", 0);
 	says(f, "on", "done, pause 9 us, tries 1\n", 0);
 	says(f, "off", "done, pause 9 us, tries 1\n", 0);
 	says(f, "list", "", 0);
@@ -225,7 +234,7 @@ static void what_is_not_proven_is_not(void **state)
 	assert_false(called(f, "room"));
 	assert_int_equal(count(f), 0);
 	/* what is handed over is another file than the one that was proven */
-	livework_proven(f->l, &f->e.original, &other.generation, f->generation);
+	is_proven(f, &other, false);
 	says(f, "room", "fits\n", 0);
 	assert_int_equal(livework_on(f->l, &other, f->generation, &err), 0);
 	struct livework_result r = end(f);
@@ -279,6 +288,95 @@ static void what_is_refused_leaves_no_entry(void **state)
 	says(f, "on", "", 1);
 	assert_int_equal(map(f).err.kind, ERR_SYS);
 	assert_int_equal(count(f), 1);
+}
+
+static struct livework_result count_for(struct fixture *f, unsigned ms)
+{
+	struct err err = { 0 };
+
+	is_proven(f, &f->e, true);
+	if (livework_count(f->l, &f->e, f->generation, ms, &err) < 0)
+		fail_msg("%s", err.text);
+	return end(f);
+}
+
+static void what_counts_leaves_nothing(void **state)
+{
+	struct fixture *f = *state;
+	char want[160], got[16] = "", hex[65];
+	struct err err;
+	struct stat st;
+
+	struct livework_result r = count_for(f, 2000);
+	assert_int_equal(r.err.kind, ERR_NONE);
+	assert_string_equal(r.said, "counted 2003 ms, CPU time 1990 ms, pause 7 us");
+	(void)snprintf(want, sizeof(want), "count %d fd:3 fd:4 fd:5 --for=2000 --pause=5",
+		       (int)f->pid);
+	assert_true(called(f, want));
+	assert_int_equal(pread(r.counters_fd, got, sizeof(got), 0), 8);
+	assert_string_equal(got, "counters");
+	assert_int_equal(write(r.counters_fd, "x", 1), -1);	/* nobody changes it any more */
+	close(r.counters_fd);
+	assert_int_equal(count(f), 0);
+	digest_hex(&f->e.generation, hex);
+	(void)snprintf(want, sizeof(want), "%s/live/%s", f->dir, hex);
+	assert_int_equal(stat(want, &st), -1);
+	/* what was shown to be fit for that is not fit to stay, nor the other way round */
+	assert_int_equal(livework_on(f->l, &f->e, f->generation, &err), -1);
+	assert_non_null(strstr(err.text, "not proven"));
+	is_proven(f, &f->e, false);
+	assert_int_equal(livework_count(f->l, &f->e, f->generation, 2000, &err), -1);
+	assert_non_null(strstr(err.text, "not proven"));
+}
+
+/* Then the entry says what is to be taken out. */
+static void what_goes_on_counting_is_known(void **state)
+{
+	struct fixture *f = *state;
+
+	says(f, "count", "morph-live: process 5: another tracer is there\n", 3);
+	struct livework_result r = count_for(f, 2000);
+	assert_int_equal(r.err.kind, ERR_REFUSED);
+	assert_int_equal(r.counters_fd, -1);
+	assert_int_equal(count(f), 0);
+	says(f, "count", "morph-live: process 5: it goes on counting: no moment\n", 1);
+	r = count_for(f, 2000);
+	assert_int_equal(r.err.kind, ERR_SYS);
+	assert_int_equal(r.counters_fd, -1);
+	assert_int_equal(count(f), 1);
+	says(f, "room", "1f000\n", 0);
+	r = count_for(f, 2000);
+	assert_string_equal(r.said, "at 1f000");
+	assert_int_equal(r.counters_fd, -1);
+}
+
+/* A morph-live that counts until it is told to end. */
+static void counting_can_be_cut_short(void **state)
+{
+	struct fixture *f = *state;
+	struct err err = { 0 };
+	struct livework_result r;
+	struct pollfd p[2];
+
+	FILE *program = fopen(f->program, "w");
+	(void)fprintf(program, "#!/bin/sh\ncd %s\n[ \"$1\" = room ] && exec echo fits\n"
+		      "trap 'echo counted 5 ms; exit 0' TERM\necho >begun\n"
+		      "while :; do sleep 0.05; done\n", f->dir);
+	assert_int_equal(fclose(program), 0);
+	is_proven(f, &f->e, true);
+	assert_int_equal(livework_count(f->l, &f->e, f->generation, 60000, &err), 0);
+	livework_hurry(f->l);			/* nothing counts yet */
+	char begun[80];
+	(void)snprintf(begun, sizeof(begun), "%s/begun", f->dir);
+	while (!livework_step(f->l, &r) && access(begun, F_OK) < 0) {
+		livework_poll(f->l, p);
+		(void)poll(p, 2, 50);
+	}
+	livework_hurry(f->l);
+	r = end(f);
+	assert_int_equal(r.err.kind, ERR_NONE);
+	assert_string_equal(r.said, "counted 5 ms");
+	close(r.counters_fd);
 }
 
 static void stopping_others_is_bounded(void **state)
@@ -577,6 +675,9 @@ int main(void)
 		T(a_number_that_is_another_process_now_is_refused),
 		T(where_there_is_room_is_said),
 		T(what_is_refused_leaves_no_entry),
+		T(what_counts_leaves_nothing),
+		T(what_goes_on_counting_is_known),
+		T(counting_can_be_cut_short),
 		T(stopping_others_is_bounded),
 		T(asking_again_and_again_is_bounded),
 		T(all_of_a_program_is_taken_out),

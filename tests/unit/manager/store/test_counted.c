@@ -83,7 +83,8 @@ static void what_is_counted_is_found_again(void **state)
 static struct store_counted counted(char original, uint32_t runs, const char *profile)
 {
 	struct store_counted c = { .original = all_bytes((uint8_t)original), .runs = runs,
-				   .weight = 1, .cost_s = 2.5, .gain = 0.01 };
+				   .weight = 1, .cost_s = 2.5, .gain = 0.01,
+				   .burst_s = 2.25 };
 
 	wr_raw(&c.profile, profile, strlen(profile));
 	return c;
@@ -105,6 +106,7 @@ static void counts_are_of_one_original(void **state)
 	assert_int_equal(store_counted_get(store, 7, &o, &got, &err), 1);
 	assert_int_equal(got.runs, 5);
 	assert_true(got.cost_s == 2.5 && got.gain == 0.01 && got.weight == 1);
+	assert_true(got.burst_s == 2.25);
 	assert_int_equal(got.profile.n, 7);
 	assert_memory_equal(got.profile.p, "profile", 7);
 	assert_int_equal(got.use.ncount, 1);
@@ -181,12 +183,13 @@ static void what_was_spent_today_is_known(void **state)
 	assert_true(spent(9, now) == 0);
 	c.expected_s = 4;		/* it is on the way */
 	c.gain = 0.25;
+	c.burst_s = 1.5;
 	c.speed = (struct store_counting_speed){ 1, 2, 3, 4, 5, 6 };
 	assert_int_equal(store_counting_put(store, &c, &err), 0);
 	assert_true(spent(0, now) == 6.5);
 	assert_true(spent(7, now) == 6 && spent(8, now) == 0.5);
 	assert_int_equal(store_counting_get(store, 7, &got, &err), 1);
-	assert_true(got.expected_s == 4 && got.gain == 0.25);
+	assert_true(got.expected_s == 4 && got.gain == 0.25 && got.burst_s == 1.5);
 	assert_memory_equal(&got.speed, &c.speed, sizeof(c.speed));
 }
 

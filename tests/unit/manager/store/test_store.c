@@ -58,6 +58,36 @@ static bool count_generations(void *ctx, const struct store_generation *g)
 	return true;
 }
 
+/* One that only counted in a process is the newest, but no layout; the profile of the one
+ * before it stays. */
+static void what_only_counted_is_no_layout(void **state)
+{
+	struct store *s = open_store();
+	struct store_generation *g = calloc(2, sizeof(*g));
+	struct store_count count[] = { { 2, 700 } };
+	struct store_profile made_from = { .ncount = 1, .count = count }, got;
+	struct err err;
+
+	(void)state;
+	*g = (struct store_generation){ .module = 5, .number = 1, .digest = digest_number(1),
+					.state = STATE_INSTALLED };
+	assert_int_equal(store_generation_add(s, g, (struct bytes){ 0 }, &made_from, &err), 0);
+	int64_t layout = g->id;
+	*g = (struct store_generation){ .module = 5, .number = 2, .digest = digest_number(2),
+					.state = STATE_BURST };
+	assert_int_equal(store_generation_newest_layout(s, 5, &g->original, &g[1], &err), 1);
+	assert_int_equal(store_generation_add(s, g, (struct bytes){ 0 }, NULL, &err), 0);
+	assert_int_equal(store_generation_newest(s, 5, &g->original, &g[1], &err), 1);
+	assert_int_equal(g[1].number, 2);
+	assert_int_equal(store_generation_newest_layout(s, 5, &g->original, &g[1], &err), 1);
+	assert_int_equal(g[1].number, 1);
+	assert_int_equal(store_generation_made_from(s, layout, &got, &err), 1);
+	assert_true(same_counts(&got, count, 1));
+	store_profile_free(&got);
+	free(g);
+	store_close(s);
+}
+
 static void generations_are_found_by_digest_and_number(void **state)
 {
 	struct store *s = open_store();
@@ -390,6 +420,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(modules_survive_closing),
+		TEST(what_only_counted_is_no_layout),
 		TEST(generations_are_found_by_digest_and_number),
 		TEST(forms_of_generations_are_found),
 		TEST(intents_and_history_are_kept),

@@ -85,6 +85,38 @@ static void a_generation_that_is_not_there_is_not_taken_back(void **state)
 	assert_int_equal(now().generation, 1);
 }
 
+/* A process that counts for a while is not what is at the path: that stays, but it is not
+ * counted again. */
+static void a_crash_while_it_counts_ends_counting(void **state)
+{
+	struct store_generation *g = calloc(1, sizeof(*g));
+	const struct bytes map = { (const uint8_t *)"m", 1 };
+	struct err err;
+	bool crashed;
+
+	(void)state;
+	*g = (struct store_generation){ .module = m.id, .number = 2, .original = m.original,
+					.state = STATE_BURST };
+	g->digest.b[0] = 9;
+	strcpy(g->passes, "counting");
+	assert_int_equal(store_generation_add(w.store, g, map, NULL, &err), 0);
+	have_accounts("a:x:1001:1::/:\nb:x:1002:1::/:\nc:x:1003:1::/:\nd:x:1004:1::/:\n");
+	crashes(1001, 2);			/* one of many users */
+	assert_int_equal(store_generation_crashed(w.store, m.id, &crashed, &err), 0);
+	assert_false(crashed);
+	crashes(0, 2);
+	assert_int_equal(store_generation_crashed(w.store, m.id, &crashed, &err), 0);
+	assert_true(crashed);
+	assert_non_null(strstr(last_event(), "it is not counted again"));
+	assert_int_equal(restores, 0);
+	assert_true(now().generation == 1 && !now().refusal[0]);
+	/* of what is laid out it says nothing */
+	assert_int_equal(store_generation_newest_layout(w.store, m.id, &m.original, g, &err),
+			 1);
+	assert_int_equal(g->number, 1);
+	free(g);
+}
+
 static void what_the_parent_refuses_is_tried_again(void **state)
 {
 	(void)state;
@@ -131,6 +163,7 @@ int main(void)
 		TEST(the_only_person_does),
 		TEST(what_the_original_did_before_is_compared),
 		TEST(a_generation_that_is_not_there_is_not_taken_back),
+		TEST(a_crash_while_it_counts_ends_counting),
 		TEST(what_the_parent_refuses_is_tried_again),
 		TEST(a_users_day_has_its_budgets),
 	};

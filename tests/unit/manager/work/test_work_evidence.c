@@ -44,12 +44,12 @@ static void keep(const char *text)
 /* Is there a file of them for this use? */
 static bool given(const struct store_profile *now)
 {
-	uint32_t runs;
+	char counted[WORK_COUNTED_MAX];
 	struct err err = { 0 };
-	int fd = work_evidence_file(&w, &m, w.policy, now, &runs, &err);
+	int fd = work_evidence_file(&w, &m, w.policy, now, counted, &err);
 
 	assert_int_equal(err.kind, ERR_NONE);
-	assert_int_equal(runs, fd >= 0 ? 8 : 0);
+	assert_string_equal(counted, fd >= 0 ? "8 runs" : "");
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
@@ -134,6 +134,33 @@ static void what_it_cost_is_told_and_remembered(void **state)
 	assert_int_equal(store_counted_get(w.store, m.id, &m.original, &got, &err), 1);
 	assert_true(fabs(got.cost_s - 3) < 1e-9 && got.gain == 0.002);
 	store_counted_free(&got);
+}
+
+static void what_a_process_counted_is_told_as_that(void **state)
+{
+	struct store_counting c = begin_counting();
+	struct store_counted got;
+	char counted[WORK_COUNTED_MAX];
+	struct wr profile = { 0 };
+	struct err err;
+
+	(void)state;
+	c.runs = 1;
+	c.burst_s = 2.04;
+	c.speed = (struct store_counting_speed){ .all_s = 1.1 };	/* 0.1 s more */
+	assert_int_equal(store_profile_put(w.store, m.id, samples(5000), 0, &err), 0);
+	wr_raw(&profile, "morph-profile 2", 15);
+	assert_int_equal(work_evidence_keep(&w, &m, &c, &profile, &err), 0);
+	wr_free(&profile);
+	assert_string_equal(last_event(), "counted: a burst of 2.0 s, of 1.1 s in it, about "
+			    "0.1 s more than usual; 0 blocks ran, of 2 there were samples");
+	assert_int_equal(store_counted_get(w.store, m.id, &m.original, &got, &err), 1);
+	assert_true(got.burst_s == 2.04);
+	store_counted_free(&got);
+	int fd = work_evidence_file(&w, &m, w.policy, samples(5000), counted, &err);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_string_equal(counted, "a burst of 2.0 s");
 }
 
 struct wanted {
@@ -229,6 +256,7 @@ int main(void)
 		TEST(counts_that_are_old_are_not),
 		TEST(what_brought_nothing_is_not_tried_at_once),
 		TEST(what_it_cost_is_told_and_remembered),
+		TEST(what_a_process_counted_is_told_as_that),
 		TEST(what_counts_and_is_too_slow_goes),
 		TEST(what_counts_and_costs_too_much_goes),
 	};

@@ -1,0 +1,165 @@
+/* burst.c - a process counts for a while, and then runs its original again
+ *
+ * All of it is one run of morph-live, so that nobody else needs to be there for its end: who
+ * asked for it may be killed meanwhile.  Being told to end, it takes out what it mapped first.
+ * Where it is killed itself, the mappings say what is to be taken out.
+ *
+ * What the process forks has the same text, and counts in the same memory; so all processes are
+ * looked at until none has it any more.
+ *
+ * Tested by tests/e2e/liveburst.sh.
+ */
+#include "live/burst.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "lib/procstat.h"
+#include "live/maps.h"
+#include "live/splice.h"
+#include "live/threads.h"
+
+/* Chosen: so long it is tried to take it out, and again after so long. */
+static const uint64_t out_ns = UINT64_C(20000000000);
+enum { AGAIN_NS = 50000000 };
+
+/* Signals that end the wait early; others keep what they do. */
+static int open_signals(struct err *err)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, SIGTERM);		/* none can fail for these */
+	(void)sigaddset(&set, SIGINT);
+	(void)sigaddset(&set, SIGHUP);
+	int fd = sigprocmask(SIG_BLOCK, &set, NULL) < 0 ? -1 : signalfd(-1, &set, SFD_CLOEXEC);
+	return fd < 0 ? err_set(err, ERR_REFUSED, "signalfd: %s", strerror(errno)) : fd;
+}
+
+static void wait_for(int process, int signals, uint64_t ms)
+{
+	struct pollfd p[2] = { { process, POLLIN, 0 }, { signals, POLLIN, 0 } };
+	uint64_t end_ns = live_clock_ns() + ms * 1000000, now_ns;
+
+	while ((now_ns = live_clock_ns()) < end_ns &&
+	       poll(p, 2, (int)((end_ns - now_ns + 999999) / 1000000)) <= 0)
+		;
+}
+
+static void later(void)
+{
+	struct timespec wait = { 0, AGAIN_NS };
+
+	(void)nanosleep(&wait, NULL);		/* or less */
+}
+
+static void longer(struct live_burst *burst, const struct live_outcome *one)
+{
+	if (one->pause_ns > burst->pause_ns)
+		burst->pause_ns = one->pause_ns;
+}
+
+/* Another process that has it in the place of its original; 0: none. */
+static pid_t find_other(int generation)
+{
+	DIR *d = opendir("/proc");
+	pid_t found = 0;
+	struct err gone;
+
+	for (struct dirent *e; d && !found && (e = readdir(d));) {
+		pid_t pid = (pid_t)atol(e->d_name);
+		struct live_maps maps = { 0 };
+
+		if (pid <= 0 || live_maps_read(pid, &maps, &gone) < 0)
+			continue;
+		for (uint32_t i = 0; i < maps.n && !found; i++)
+			if (live_is_spliced_by(pid, &maps, &maps.map[i], generation))
+				found = pid;
+		live_maps_free(&maps);
+	}
+	if (d)
+		(void)closedir(d);		/* only read */
+	return found;
+}
+
+/* Out of the process, then of those that it has forked. */
+static int take_out(pid_t pid, int generation, const struct live_limits *limits,
+		    struct live_burst *burst, struct err *err)
+{
+	uint64_t end_ns = live_clock_ns() + out_ns;
+	struct live_outcome one;
+	struct procstat p;
+	pid_t next = pid;
+
+	while (next) {
+		bool done = live_off_file(next, generation, limits, &one, err) == 0 ||
+			    !procstat_read(next, &p) || p.state == 'Z' || p.state == 'X';
+
+		longer(burst, &one);
+		if (!done && live_clock_ns() > end_ns) {
+			/* not ERR_REFUSED: something was changed */
+			err->kind = ERR_SYS;
+			return err_wrap(err, "process %d goes on counting", (int)next);
+		}
+		if (!done)
+			later();
+		else
+			next = find_other(generation);
+	}
+	return 0;
+}
+
+static uint64_t cpu_ms(pid_t pid)
+{
+	struct procstat p;
+
+	return procstat_read(pid, &p) ? p.cpu_ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK) : 0;
+}
+
+static int count(pid_t pid, int process, int signals, int generation, uint64_t ms,
+		 const struct live_limits *limits, struct live_burst *burst, struct err *err)
+{
+	uint64_t begun_ns = live_clock_ns(), begun_ms = cpu_ms(pid);
+
+	wait_for(process, signals, ms);
+	uint64_t ended_ms = cpu_ms(pid);
+	burst->counted_ms = (live_clock_ns() - begun_ns) / 1000000;
+	burst->cpu_ms = ended_ms > begun_ms ? ended_ms - begun_ms : 0;
+	return take_out(pid, generation, limits, burst, err);
+}
+
+int live_burst(pid_t pid, const struct live_plan *plan, int generation,
+	       const struct live_limits *limits, uint64_t ms, int out, struct live_burst *burst,
+	       struct err *err)
+{
+	int signals = open_signals(err), rc = -1;
+	struct live_outcome in = { 0 };
+
+	*burst = (struct live_burst){ 0 };
+	if (signals < 0)
+		return -1;
+	int process = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (process < 0)
+		err_set(err, ERR_REFUSED, "there is no process %d", (int)pid);
+	else if (live_on(pid, plan, generation, limits, &in, err) == 0) {
+		longer(burst, &in);
+		rc = count(pid, process, signals, generation, ms, limits, burst, err);
+		if (rc == 0 &&
+		    (rc = live_read_counters(pid, plan, generation, out, err)) < 0)
+			err->kind = ERR_SYS;
+	}
+	if (process >= 0)
+		close(process);
+	close(signals);
+	return rc;
+}
