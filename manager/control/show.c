@@ -423,6 +423,8 @@ int show_history(struct work *w, const char *path, struct client *cl, struct err
 			 : store_history_of(w->store, path, control_uid(cl), HISTORY_LIMIT,
 					    list_event, &l, err);
 
+	if (rc >= 0 && path && !table_nrow(t))
+		rc = err_set(err, ERR_INPUT, "'%s': nothing is known of it", path);
 	if (rc >= 0)
 		answer_table(control_answer(cl), t);
 	table_free(t);

@@ -28,6 +28,14 @@ int ctl_ask(const struct ctl *ctl, int argc, char **argv)
 	return ctl_talk(ctl, argc, arg);
 }
 
+int ctl_ask_alone(const struct ctl *ctl, int argc, char **argv)
+{
+	if (argc == 1)
+		return ctl_ask(ctl, argc, argv);
+	say_line(stderr, "morphctl %s: unexpected argument '%s'", argv[0], argv[1]);
+	return ctl_usage(ctl);
+}
+
 /* Makes argv[from..to) absolute where they are paths: the daemon works in another folder.  A
  * file that is gone keeps its name; the daemon may know it. */
 static int ask_absolute(const struct ctl *ctl, int argc, char **argv, int to, bool all)
@@ -77,6 +85,6 @@ int ctl_status(const struct ctl *ctl, int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "--sync") == 0)
 		request = "sync";
 	else if (argc != 1)
-		return ctl_usage(ctl);
+		return ctl_ask_alone(ctl, argc, argv);
 	return ctl_talk(ctl, 1, &request);
 }

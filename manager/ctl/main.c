@@ -1,14 +1,19 @@
 /* main.c - morphctl: its own options, then the command */
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/say.h"
+#include "lib/usage.h"
 #include "manager/ctl/ctl.h"
+
+/* Of every command; taken wherever they stand. */
+static const char common[] = "[--json] [--socket=PATH]";
 
 static void help(FILE *f)
 {
-	(void)fputs("usage: morphctl [--socket PATH] [--json] COMMAND ...\n\n", f);
+	(void)fprintf(f, "usage: morphctl %s COMMAND ...\n\n", common);
 	for (const struct ctl_command *c = ctl_commands; c->name; c++)
 		(void)fprintf(f, "  %s %s\n        %s\n", c->name, c->args, c->help);
 	(void)fputs(
@@ -21,13 +26,26 @@ static void help(FILE *f)
 		f);
 }
 
+static int usage(void)
+{
+	(void)fprintf(stderr, "usage: morphctl %s COMMAND ...\n"
+		      "'morphctl help' lists the commands\n", common);
+	return 2;
+}
+
 static const struct ctl_command *find_command(const char *name)
 {
-	for (const struct ctl_command *c = ctl_commands; c->name; c++)
+	struct usage_meant m = { name, UINT_MAX };
+	const char *meant = NULL;
+
+	for (const struct ctl_command *c = ctl_commands; c->name; c++) {
 		if (strcmp(c->name, name) == 0)
 			return c;
-	const char *meant = ctl_meant(name);
-
+		if (usage_is_nearer(&m, c->name))
+			meant = c->name;
+	}
+	if (usage_is_nearer(&m, "help"))
+		meant = "help";
 	if (meant)
 		say_line(stderr, "morphctl: unknown command '%s'; did you mean '%s'?", name,
 			 meant);
@@ -46,7 +64,7 @@ static int help_of(const struct ctl_command *c)
 static bool wants_help(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (strcmp(argv[i], "--help") == 0)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
 			return true;
 	return false;
 }
@@ -63,8 +81,11 @@ static int take_options(struct ctl *ctl, int argc, char **argv)
 		} else if (strcmp(argv[i], "--json") == 0) {
 			ctl->json = true;
 		} else if (strcmp(argv[i], "--socket") == 0) {
-			if (++i == argc)
+			if (++i == argc) {
+				say_line(stderr, "morphctl: option '--socket' needs a value: "
+					 "--socket=PATH");
 				return -1;
+			}
 			ctl->socket = argv[i];
 		} else if (strncmp(argv[i], "--socket=", 9) == 0) {
 			ctl->socket = argv[i] + 9;
@@ -76,27 +97,38 @@ static int take_options(struct ctl *ctl, int argc, char **argv)
 	return n;
 }
 
-int main(int argc, char **argv)
+/* What stands in front of the command, or instead of it.  -1: there is a command. */
+static int without_command(int argc, char **argv)
 {
-	struct ctl ctl = { .socket = "/run/morph/control.sock" };
-
-	opterr = 0;		/* it would print the option as it is; the usage line tells */
-	argc = take_options(&ctl, argc, argv);
-	if (argc < 2) {
-		help(stderr);
-		return 2;
-	}
+	if (argc < 2)
+		return usage();
 	if (strcmp(argv[1], "--version") == 0) {
 		(void)puts("morphctl " MORPH_VERSION);
 		return 0;
 	}
-	bool asks = strcmp(argv[1], "help") == 0;
-
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-	    (asks && argc == 2)) {
+	    (strcmp(argv[1], "help") == 0 && argc == 2)) {
 		help(stdout);
 		return 0;
 	}
+	if (argv[1][0] != '-')
+		return -1;
+	return usage_check("morphctl", "[--help] [--version]", common, &argc, argv) ? usage()
+										   : 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct ctl ctl = { .socket = "/run/morph/control.sock" };
+	char who[64];
+
+	opterr = 0;		/* it would print the option as it is; the usage line tells */
+	argc = take_options(&ctl, argc, argv);
+	int code = argc < 0 ? 2 : without_command(argc, argv);
+	if (code >= 0)
+		return code;
+	bool asks = strcmp(argv[1], "help") == 0;
+
 	ctl.command = find_command(argv[asks ? 2 : 1]);
 	if (!ctl.command)
 		return 2;
@@ -104,7 +136,8 @@ int main(int argc, char **argv)
 	argv++;
 	if (asks || wants_help(argc, argv))
 		return help_of(ctl.command);
-	if (!ctl_check_options(ctl.command, &argc, argv))
+	(void)snprintf(who, sizeof(who), "morphctl %s", ctl.command->name);	/* fits */
+	if (!usage_check(who, ctl.command->args, common, &argc, argv))
 		return ctl_usage(&ctl);
 	return ctl.command->run(&ctl, argc, argv);
 }
