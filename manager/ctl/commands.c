@@ -12,7 +12,10 @@ const struct ctl_command ctl_commands[] = {
 	  "sampling, samples by kind, idle conditions, processes; --sync takes "
 	  "in the spool first",
 	  ctl_status },
-	{ "list", "", "modules with their samples, generations and state", ctl_ask_alone },
+	{ "list", "[--wide]",
+	  "modules with their samples, generations and state; --wide: all that is known of "
+	  "them",
+	  ctl_list },
 	{ "report", "[MODULE] [--limit=N]", "modules and their procedures by samples",
 	  ctl_ask_module },
 	{ "annotate", "MODULE FUNCTION", "a function's blocks and instructions with samples",

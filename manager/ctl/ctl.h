@@ -8,10 +8,13 @@
 struct ctl_command;
 struct table;
 
+enum ctl_colour { CTL_COLOUR_AUTO, CTL_COLOUR_ALWAYS, CTL_COLOUR_NEVER };
+
 struct ctl {
 	const struct ctl_command *command;	/* the one that runs */
 	const char *socket;
-	bool json;
+	bool json, no_pager;
+	enum ctl_colour colour;
 	FILE *errors;		/* where the daemon's go; NULL: standard error */
 };
 
@@ -31,6 +34,7 @@ int ctl_ask_alone(const struct ctl *ctl, int argc, char **argv);	/* takes no arg
 int ctl_ask_paths(const struct ctl *ctl, int argc, char **argv);
 int ctl_ask_module(const struct ctl *ctl, int argc, char **argv);	/* the first one, if it
 									 * is a path */
+int ctl_list(const struct ctl *ctl, int argc, char **argv);
 int ctl_keep(const struct ctl *ctl, int argc, char **argv);
 int ctl_undo(const struct ctl *ctl, int argc, char **argv);
 int ctl_status(const struct ctl *ctl, int argc, char **argv);
