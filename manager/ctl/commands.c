@@ -8,9 +8,9 @@
 	"        [--store=DIR] [--root=DIR]"
 
 const struct ctl_command ctl_commands[] = {
-	{ "status", "[--sync]",
-	  "sampling, samples by kind, idle conditions, processes; --sync takes "
-	  "in the spool first",
+	{ "status", "[--check] [--sync]",
+	  "what is wrong, sampling, samples by kind, idle conditions, processes; --check: only "
+	  "what is wrong, exit code 1 if something is; --sync takes in the spool first",
 	  ctl_status },
 	{ "list", "[--wide]",
 	  "modules with their samples, generations and state; --wide: all that is known of "
