@@ -4,11 +4,13 @@
  * "fd:N", and can do nothing else.
  */
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "editor/cmd/cmd.h"
 #include "lib/say.h"
+#include "lib/usage.h"
 
 static const struct cmd {
 	const char *name;
@@ -38,7 +40,7 @@ static const struct cmd {
 	  cmd_inherit },
 	{ "instrument",
 	  "FILE -o OUT [--counts COUNTS] [--threads | --private] [--stats OUT]\n"
-	  "                    [--profile P [--uncertain PERCENT]]",
+	  "                    [--profile P [--uncertain PERCENT]] [--text-at=ADDRESS]",
 	  "writes a generation that counts every block and edge in COUNTS (OUT.counts)",
 	  cmd_instrument },
 	{ "counts", "FILE COUNTS -o PROFILE", "the exact profile of FILE that COUNTS holds",
@@ -76,36 +78,76 @@ static void help(FILE *f)
 		f);
 }
 
-static int run(const struct cmd *c, int argc, char **argv)
+static int usage(const struct cmd *c)
 {
-	int code = c->run(argc, argv);
-
-	if (code != CMD_USAGE)
-		return code;
 	(void)fprintf(stderr, "usage: morph-edit %s %s\n", c->name, c->args);
 	return 2;
 }
 
+static int run(const struct cmd *c, int argc, char **argv)
+{
+	char who[64];
+
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0) {
+			(void)printf("usage: morph-edit %s %s\n%s\n", c->name, c->args,
+				     c->help);
+			return 0;
+		}
+	(void)snprintf(who, sizeof(who), "morph-edit %s", c->name);	/* fits */
+	if (!usage_check(who, c->args, NULL, &argc, argv))
+		return usage(c);
+	int code = c->run(argc, argv);
+	return code == CMD_USAGE ? usage(c) : code;
+}
+
+static const struct cmd *find_command(const char *name)
+{
+	struct usage_meant m = { name, UINT_MAX };
+	const char *meant = NULL;
+
+	for (const struct cmd *c = commands; c->name; c++) {
+		if (strcmp(c->name, name) == 0)
+			return c;
+		if (usage_is_nearer(&m, c->name))
+			meant = c->name;
+	}
+	if (meant)
+		say_line(stderr, "morph-edit: unknown command '%s'; did you mean '%s'?", name,
+			 meant);
+	else
+		say_line(stderr,
+			 "morph-edit: unknown command '%s'; 'morph-edit --help' lists all",
+			 name);
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
+	char help_option[] = "--help";
+
 	opterr = 0;		/* it would print the option as it is; the usage line tells */
-	if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+	if (argc < 2) {
+		(void)fputs("usage: morph-edit COMMAND ...\n"
+			    "'morph-edit --help' lists the commands\n", stderr);
+		return 2;
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+	    (strcmp(argv[1], "help") == 0 && argc == 2)) {
 		help(stdout);
 		return 0;
 	}
-	if (argc >= 2 && strcmp(argv[1], "--version") == 0) {
+	if (strcmp(argv[1], "--version") == 0) {
 		(void)puts("morph-edit " MORPH_VERSION);
 		return 0;
 	}
-	if (argc >= 2)
-		for (const struct cmd *c = commands; c->name; c++)
-			if (strcmp(c->name, argv[1]) == 0)
-				return run(c, argc - 1, argv + 1);
-	if (argc >= 2)
-		say_line(stderr,
-			 "morph-edit: unknown command '%s'; 'morph-edit --help' lists all",
-			 argv[1]);
-	else
-		help(stderr);
-	return 2;
+	if (strcmp(argv[1], "help") == 0) {
+		argv[1] = argv[2];
+		argv[2] = help_option;
+	}
+	if (argv[1][0] == '-' &&
+	    !usage_check("morph-edit", "", "[--help] [--version]", &argc, argv))
+		return 2;
+	const struct cmd *c = find_command(argv[1]);
+	return c ? run(c, argc - 1, argv + 1) : 2;
 }

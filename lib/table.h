@@ -20,6 +20,12 @@ enum table_type {
 	TABLE_BOOL,		/* int; yes/no for people */
 };
 
+/* Parameters of the escape sequence that sets the look of characters (ECMA-48, SGR). */
+#define TABLE_BOLD	"1"
+#define TABLE_RED	"31"
+#define TABLE_GREEN	"32"
+#define TABLE_YELLOW	"33"
+
 struct table_column {
 	const char *name;
 	enum table_type type;
@@ -48,7 +54,20 @@ const char *table_cell(const struct table *t, int row, int col);
 void table_print(const struct table *t, FILE *f, bool json);
 /* Several tables; in JSON one object with a key for each. */
 void table_print_all(struct table *const *t, int n, FILE *f, bool json);
-/* "1.5 MiB" and the like. */
+
+/* How a table is to look. */
+struct table_look {
+	bool json;
+	unsigned width;			/* of the terminal; 0: as wide as the table is */
+	const char *ellipsis;		/* for the middle of paths; NULL: "..." */
+	bool colour;
+	/* How a cell is painted, TABLE_RED and its like; NULL: not.  May be NULL itself. */
+	const char *(*paint)(const char *title, const char *column, const char *raw);
+};
+void table_show_all(struct table *const *t, int n, FILE *f, const struct table_look *look);
+
+/* "1.5 MiB", "2 h 5 min" and the like. */
 void table_human_bytes(unsigned long long bytes, char *out, size_t n);
+void table_human_time(unsigned long long s, char *out, size_t n);
 
 #endif

@@ -31,6 +31,7 @@
 #include "lib/io.h"
 #include "lib/pid.h"
 #include "lib/say.h"
+#include "lib/usage.h"
 #include "live/burst.h"
 #include "live/maps.h"
 #include "live/plan.h"
@@ -221,6 +222,14 @@ static const struct {
 	{ "room", do_room, true, true, false },
 };
 
+static bool is_command(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 static int parse(int argc, char **argv, struct args *a)
 {
 	static const struct option options[] = {
@@ -257,7 +266,25 @@ int main(int argc, char **argv)
 	struct err err = { 0 };
 	int n, k = -1;
 
-	if (parse(argc, argv, &a) < 0 || (n = argc - optind) < 2)
+	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+		(void)fputs(usage, stdout);
+		(void)fputs("See morph-live(8); `morphctl live` does all that is needed "
+			    "before\n", stdout);
+		return 0;
+	}
+	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+		(void)puts("morph-live " MORPH_VERSION);
+		return 0;
+	}
+	opterr = 0;		/* it would print the option as it is */
+	if (!usage_check("morph-live", usage, "[--help] [--version]", &argc, argv))
+		goto wrong;
+	if (parse(argc, argv, &a) < 0)
+		goto wrong;
+	n = argc - optind;
+	if (n >= 1 && !is_command(argv[optind]))
+		say_line(stderr, "morph-live: unknown command '%s'", argv[optind]);
+	if (n < 2)
 		goto wrong;
 	argv += optind;
 	for (int i = 0; i < (int)(sizeof(commands) / sizeof(commands[0])); i++)

@@ -1,4 +1,5 @@
 /* main.c - morphd: its options, then the role that they name */
+#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -6,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/say.h"
+#include "lib/usage.h"
 #include "manager/parent/options.h"
 #include "manager/parent/program.h"
 #include "manager/parent/role.h"
@@ -38,16 +41,24 @@ int main(int argc, char **argv)
 		.socket = "/run/morph/control.sock", .host = "",
 		.folders = "",
 	};
+	char line[OPTIONS_USAGE_MAX];
 
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
 		(void)puts("morphd " MORPH_VERSION);
 		return 0;
 	}
-	int rc = options_parse(argc, argv, &o);
-	if (rc) {
-		options_help(rc > 0 ? stdout : stderr);
+	options_usage(line);
+	int rc = usage_check("morphd", line, "[--help] [--version]", &argc, argv) ?
+		 options_parse(argc, argv, &o) : -1;
+	if (rc > 0)
+		options_help(stdout);
+	if (rc < 0 && optind < argc)
+		say_line(stderr, "morphd: unexpected argument '%s'", argv[optind]);
+	if (rc < 0)
+		(void)fputs("usage: morphd [OPTION]...\n"
+			    "'morphd --help' lists the options\n", stderr);
+	if (rc)
 		return rc > 0 ? 0 : 2;
-	}
 	(void)signal(SIGPIPE, SIG_IGN);
 	o.policy = absolute(o.policy);
 	o.store = absolute(o.store);

@@ -12,9 +12,10 @@
 
 #include "lib/confinedjob.h"
 #include "lib/err.h"
+#include "lib/usage.h"
 #include "verify/verify.h"
 
-static const char usage[] = "usage: morph-verify [--counting] [--live] ORIGINAL GENERATION\n";
+static const char usage[] = "[--counting] [--live] ORIGINAL GENERATION";
 
 typedef int verify_fn(struct bytes original, struct bytes generation, struct arena *a,
 		      struct verify_stats *stats, struct err *err);
@@ -58,7 +59,8 @@ static int work(struct confinedjob *job, void *ctx, struct err *err)
 
 static int help(void)
 {
-	printf("%s\nShows, block by block, that GENERATION is the program ORIGINAL in another "
+	printf("usage: morph-verify %s\n\n"
+	       "Shows, block by block, that GENERATION is the program ORIGINAL in another "
 	       "order.\nFiles may be given as fd:N, an inherited descriptor.\n"
 	       "  --counting   GENERATION counts besides, in memory of its own\n"
 	       "  --live       it may take ORIGINAL's place in a process that runs; says "
@@ -78,6 +80,11 @@ int main(int argc, char **argv)
 	}
 	struct wanted wanted = { 0 };
 
+	if (!usage_check("morph-verify", usage, "[--help] [--version]", &argc, argv)) {
+		(void)fprintf(stderr, "usage: morph-verify %s\n", usage);
+		return 2;
+	}
+
 	for (; argc > 1; argv++, argc--) {
 		bool counting = strcmp(argv[1], "--counting") == 0;
 
@@ -88,7 +95,7 @@ int main(int argc, char **argv)
 	if (argc == 4 && strcmp(argv[1], "--") == 0)
 		argv++, argc--;
 	if (argc != 3 || (argv[1][0] == '-' && argv[1][1]) || argv[2][0] == '-') {
-		(void)fputs(usage, stderr);
+		(void)fprintf(stderr, "usage: morph-verify %s\n", usage);
 		return 2;
 	}
 	struct confinedjob job = {

@@ -44,7 +44,7 @@ bool access_shows(const struct work *w, const struct client *cl, const char *pat
 static int refuse(const struct client *cl, const char *name, struct err *err)
 {
 	if (control_trusted(cl))
-		return err_set(err, ERR_USAGE, "'%s': no samples of such a module", name);
+		return err_set(err, ERR_INPUT, "'%s': no samples of such a module", name);
 	return err_set(err, ERR_REFUSED, "'%s': no samples of such a module that is yours",
 		       name);
 }

@@ -116,7 +116,15 @@ static int run_history(struct work *w, struct client *cl, int argc, const char *
 {
 	struct err err;
 
-	return done(cl, show_history(w, argc > 1 ? argv[1] : NULL, cl, &err), &err);
+	const char *path = argc > 1 ? argv[1] : NULL;
+	struct store_module m;
+
+	if (path && path[0] != '/') {
+		if (access_find(w, cl, path, &m, &err) < 0)
+			return fail(cl, &err);
+		path = m.path;
+	}
+	return done(cl, show_history(w, path, cl, &err), &err);
 }
 
 static int run_policy(struct work *w, struct client *cl, int argc, const char *const *argv)
@@ -165,6 +173,24 @@ static int run_sync(struct work *w, struct client *cl, int argc, const char *con
 	return done(cl, show_status(w, cl, &err), &err);
 }
 
+static bool read_limit(const char *text, uint32_t *out)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	*out = (uint32_t)n;
+	return *text >= '0' && *text <= '9' && !*end && n >= 1 && n <= MAX_LIMIT;
+}
+
+static int wrong_limit(struct client *cl, const char *text)
+{
+	struct err err;
+
+	err_set(&err, ERR_USAGE, "--limit: '%.80s' is not a number from 1 to %d", text,
+		MAX_LIMIT);
+	return fail(cl, &err);
+}
+
 static int run_report(struct work *w, struct client *cl, int argc, const char *const *argv)
 {
 	const char *module = NULL;
@@ -173,9 +199,8 @@ static int run_report(struct work *w, struct client *cl, int argc, const char *c
 
 	for (int i = 1; i < argc; i++) {
 		if (strncmp(argv[i], "--limit=", 8) == 0) {
-			unsigned long n = strtoul(argv[i] + 8, NULL, 10);
-
-			limit = n < 1 ? 1 : n > MAX_LIMIT ? MAX_LIMIT : (uint32_t)n;
+			if (!read_limit(argv[i] + 8, &limit))
+				return wrong_limit(cl, argv[i] + 8);
 		} else if (argv[i][0] == '-') {
 			return reject(cl, argv[i]);
 		} else {
@@ -318,8 +343,12 @@ static int for_paths(struct work *w, struct client *cl, int argc, const char *co
 	int code = 0;
 
 	argc = copy_args(argc, argv, arg);
-	if (take(&argc, arg, "--all") && store_module_each(w->store, add_path, &p, &err) < 0)
+	bool all = take(&argc, arg, "--all");
+	if (all && store_module_each(w->store, add_path, &p, &err) < 0)
 		code = fail(cl, &err);
+	else if (all && !p.n)
+		say(cl, control_trusted(cl) ? "no module has a generation"
+					    : "no module of yours has a generation");
 	for (int i = 1; i < argc; i++) {
 		int rc = arg[i][0] != '/' ? reject(cl, arg[i]) : one(w, arg[i], cl, ctx);
 

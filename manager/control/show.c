@@ -18,17 +18,10 @@
 #include "manager/control/access.h"
 #include "manager/control/control.h"
 #include "manager/work/answer.h"
-#include "monitor/lack.h"
 #include "policy/speedtest.h"
 #include "policy/policy.h"
 
 enum { HISTORY_LIMIT = 1000 };
-
-void show_give(struct client *cl, struct table *t)
-{
-	answer_table(control_answer(cl), t);
-	table_free(t);
-}
 
 /* --- status --- */
 
@@ -127,38 +120,6 @@ static void show_monitor(struct work *w, struct client *cl)
 		  n[MSG_COUNTS_states_private], n[MSG_COUNTS_unknown],
 		  n[MSG_COUNTS_malformed], n[MSG_COUNTS_late]);
 	show_give(cl, t);
-}
-
-/* No table when there is nothing. */
-static void show_some(struct table *t, struct client *cl)
-{
-	if (table_nrow(t))
-		show_give(cl, t);
-	else
-		table_free(t);
-}
-
-/* What the monitor could not have, and what is lost by it: no table when there is nothing. */
-static void show_lacks(struct work *w, struct client *cl)
-{
-	static const struct table_column col[] = {
-		{ "what", TABLE_TEXT }, { "lost_by_it", TABLE_TEXT }, { "why", TABLE_TEXT },
-	};
-	struct table *t = NEW_TABLE("not_available", col);
-	const char *line = w->ask->lacks.text;
-
-	for (int i = 0; i < NLACK && *line; i++) {
-		size_t n = strcspn(line, "\n");
-		char why[sizeof(w->ask->lacks.text)];
-
-		memcpy(why, line, n);
-		why[n] = '\0';
-		if (n)
-			table_row(t, lack_name((enum lack)i),
-				  lack_loss((enum lack)i), why);
-		line += n + (line[n] == '\n');
-	}
-	show_some(t, cl);
 }
 
 static void spool_size(struct work *w, uint64_t *files, uint64_t *bytes)
@@ -264,9 +225,9 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 						   { "value", TABLE_TEXT } };
 	bool runs = w->ask->roles.num[MSG_ROLES_monitor_pid] != 0;
 	bool all = access_sees_all(w, cl);
-	uint64_t up_s = (role_now_ms() - w->started_ms) / 1000;
 	char text[128];
 
+	show_problems(w, cl);
 	struct table *t = NEW_TABLE("status", col);
 	table_row(t, "sampling", w->options->no_monitor ? "off (--no-monitor)" : !runs ?
 		  "the monitor is not running" : w->paused ? "paused" : "on");
@@ -274,7 +235,7 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	say_branches(w->ask, runs, all, t);
 	if (all)
 		say_samples(w, t);
-	(void)snprintf(text, sizeof(text), "%" PRIu64 " s", up_s);
+	table_human_time((role_now_ms() - w->started_ms) / 1000, text, sizeof(text));
 	table_row(t, "manager up", text);
 	table_row(t, "policy", w->options->policy);
 	if (!work_has_room(w))
@@ -444,6 +405,8 @@ int show_history(struct work *w, const char *path, struct client *cl, struct err
 			 : store_history_of(w->store, path, control_uid(cl), HISTORY_LIMIT,
 					    list_event, &l, err);
 
+	if (rc >= 0 && path && !table_nrow(t))
+		rc = err_set(err, ERR_INPUT, "'%s': nothing is known of it", path);
 	if (rc >= 0)
 		answer_table(control_answer(cl), t);
 	table_free(t);

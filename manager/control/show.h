@@ -15,8 +15,10 @@ struct table;
 
 /* An empty table with the columns of the array `col`. */
 #define NEW_TABLE(title, col) table_new(title, (int)(sizeof(col) / sizeof((col)[0])), col)
-/* Answers with the table, and frees it. */
+/* show_give.c.  Answers with the table, and frees it. */
 void show_give(struct client *cl, struct table *t);
+/* The same, but no table when there are no rows. */
+void show_some(struct table *t, struct client *cl);
 
 /* show.c, show_policy.c: what is known without asking anybody, so it is answered at once. */
 int show_status(struct work *w, struct client *cl, struct err *err);
@@ -33,6 +35,10 @@ int show_report(struct work *w, const char *module, uint32_t limit, struct clien
 int show_annotate(struct work *w, const char *module, const char *function, struct client *cl,
 		  struct err *err);
 int show_explain(struct work *w, const char *module, struct client *cl, struct err *err);
+
+/* show_problems.c: what is wrong, and what the machine does not offer the monitor. */
+void show_problems(struct work *w, struct client *cl);
+void show_lacks(struct work *w, struct client *cl);
 
 /* show_live.c: which running processes have which generation, of what the client may see; the
  * caller's. */

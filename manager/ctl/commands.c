@@ -8,11 +8,14 @@
 	"        [--store=DIR] [--root=DIR]"
 
 const struct ctl_command ctl_commands[] = {
-	{ "status", "[--sync]",
-	  "sampling, samples by kind, idle conditions, processes; --sync takes "
-	  "in the spool first",
+	{ "status", "[--check] [--sync]",
+	  "what is wrong, sampling, samples by kind, idle conditions, processes; --check: only "
+	  "what is wrong, exit code 1 if something is; --sync takes in the spool first",
 	  ctl_status },
-	{ "list", "", "modules with their samples, generations and state", ctl_ask },
+	{ "list", "[--wide]",
+	  "modules with their samples, generations and state; --wide: all that is known of "
+	  "them",
+	  ctl_list },
 	{ "report", "[MODULE] [--limit=N]", "modules and their procedures by samples",
 	  ctl_ask_module },
 	{ "annotate", "MODULE FUNCTION", "a function's blocks and instructions with samples",
@@ -35,9 +38,9 @@ const struct ctl_command ctl_commands[] = {
 	  "of\n"
 	  "        rewritten files are what packages delivered",
 	  ctl_verify },
-	{ "look", "", "looks whether modules were replaced by other files", ctl_ask },
-	{ "pause", "", "stops sampling", ctl_ask },
-	{ "resume", "", "goes on sampling", ctl_ask },
+	{ "look", "", "looks whether modules were replaced by other files", ctl_ask_alone },
+	{ "pause", "", "stops sampling", ctl_ask_alone },
+	{ "resume", "", "goes on sampling", ctl_ask_alone },
 	{ "history", "[PATH]", "what was done to modules, newest first", ctl_ask_module },
 	{ "report-bug", "PATH",
 	  "where the report of a generation that crashed is: a tar archive with\n"

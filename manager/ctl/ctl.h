@@ -8,10 +8,13 @@
 struct ctl_command;
 struct table;
 
+enum ctl_colour { CTL_COLOUR_AUTO, CTL_COLOUR_ALWAYS, CTL_COLOUR_NEVER };
+
 struct ctl {
 	const struct ctl_command *command;	/* the one that runs */
 	const char *socket;
-	bool json;
+	bool json, no_pager;
+	enum ctl_colour colour;
 	FILE *errors;		/* where the daemon's go; NULL: standard error */
 };
 
@@ -26,10 +29,12 @@ struct ctl_command {
 extern const struct ctl_command ctl_commands[];		/* ends with name == NULL */
 
 int ctl_ask(const struct ctl *ctl, int argc, char **argv);	/* request as it is given */
+int ctl_ask_alone(const struct ctl *ctl, int argc, char **argv);	/* takes no arguments */
 /* paths made absolute */
 int ctl_ask_paths(const struct ctl *ctl, int argc, char **argv);
 int ctl_ask_module(const struct ctl *ctl, int argc, char **argv);	/* the first one, if it
 									 * is a path */
+int ctl_list(const struct ctl *ctl, int argc, char **argv);
 int ctl_keep(const struct ctl *ctl, int argc, char **argv);
 int ctl_undo(const struct ctl *ctl, int argc, char **argv);
 int ctl_status(const struct ctl *ctl, int argc, char **argv);
@@ -44,17 +49,6 @@ int ctl_verify(const struct ctl *ctl, int argc, char **argv);
 
 /* Prints "usage: morphctl NAME ARGS" of the command on stderr; returns 2. */
 int ctl_usage(const struct ctl *ctl);
-
-/* ctl_options.c.  Looks at the options of argv[0..*argc), argv[0] being the command, up to
- * "--"; values that are arguments of their own are joined to their options (memory that stays
- * as long as the process).  False, with the reason on stderr: one is not of this command, or
- * wrong. */
-bool ctl_check_options(const struct ctl_command *c, int *argc, char **argv);
-/* The command that was probably meant by a word; NULL: none is near. */
-const char *ctl_meant(const char *word);
-/* In how many steps one word becomes the other: letters left out, put in, changed, or two
- * neighbours exchanged (Damerau 1964, optimal string alignment); UINT32_MAX: too long. */
-unsigned ctl_distance(const char *a, const char *b);
 
 /* Is there a daemon that answers within that time? */
 bool ctl_answers(const struct ctl *ctl, int seconds);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/say.h"
+#include "lib/table.h"
 #include "manager/ctl/ctl.h"
 #include "manager/work/answer.h"
 
@@ -26,6 +27,15 @@ int ctl_ask(const struct ctl *ctl, int argc, char **argv)
 	for (int i = 0; i < argc; i++)
 		arg[i] = argv[i];
 	return ctl_talk(ctl, argc, arg);
+}
+
+int ctl_ask_alone(const struct ctl *ctl, int argc, char **argv)
+{
+	if (argc == 1)
+		return ctl_ask(ctl, argc, argv);
+	say_line(stderr, "morphctl %s: unexpected argument '%s'", ctl->command->name,
+		 argv[1]);
+	return ctl_usage(ctl);
 }
 
 /* Makes argv[from..to) absolute where they are paths: the daemon works in another folder.  A
@@ -70,13 +80,46 @@ int ctl_ask_module(const struct ctl *ctl, int argc, char **argv)
 	return ask_absolute(ctl, argc, argv, 2, false);
 }
 
+/* Of the answer only what is wrong: 1 if there is an error among it. */
+static int keep_problems(struct ctl_tables *t)
+{
+	int n = 0, code = 0;
+
+	for (int i = 0; i < t->n; i++)
+		if (strcmp(table_title(t->at[i]), "problems") == 0)
+			t->at[n++] = t->at[i];
+		else
+			table_free(t->at[i]);
+	t->n = n;
+	for (int row = 0; n && row < table_nrow(t->at[0]); row++)
+		code = code || strcmp(table_cell(t->at[0], row, 0), "error") == 0;
+	return code;
+}
+
+static int check_status(const struct ctl *ctl, const char *request)
+{
+	struct ctl_tables t;
+	int code = ctl_fetch(ctl, 1, &request, &t);
+
+	if (code == 0) {
+		code = keep_problems(&t);
+		if (!t.n && !ctl->json)
+			say_line(stdout, "nothing is wrong");
+	}
+	return ctl_print(ctl, &t, code);
+}
+
 int ctl_status(const struct ctl *ctl, int argc, char **argv)
 {
 	const char *request = "status";
+	bool check = false;
 
-	if (argc == 2 && strcmp(argv[1], "--sync") == 0)
-		request = "sync";
-	else if (argc != 1)
-		return ctl_usage(ctl);
-	return ctl_talk(ctl, 1, &request);
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--sync") == 0)
+			request = "sync";
+		else if (strcmp(argv[i], "--check") == 0)
+			check = true;
+		else
+			return ctl_ask_alone(ctl, argc - i + 1, argv + i - 1);
+	return check ? check_status(ctl, request) : ctl_talk(ctl, 1, &request);
 }

@@ -9,6 +9,7 @@
 #include "lib/pid.h"
 #include "lib/say.h"
 #include "manager/ctl/ctl.h"
+#include "manager/ctl/screen.h"
 #include "manager/parent/program.h"
 #include "manager/try/keeper.h"
 #include "manager/try/try.h"
@@ -128,8 +129,10 @@ int ctl_try(const struct ctl *ctl, int argc, char **argv)
 	};
 	const char *output[KEEPER_OUTPUTS];
 	struct wanted w = {
-		.command = { .time_s = DEFAULT_TIME_S, .output = output, .json = ctl->json },
-		.process = { .store = "/var/lib/morph", .json = ctl->json, .burst_s = BURST_S },
+		.command = { .time_s = DEFAULT_TIME_S, .output = output,
+			     .look = screen_look(ctl, stdout) },
+		.process = { .store = "/var/lib/morph", .burst_s = BURST_S,
+			     .look = screen_look(ctl, stdout) },
 	};
 	int c;
 

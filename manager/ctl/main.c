@@ -1,33 +1,60 @@
 /* main.c - morphctl: its own options, then the command */
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/say.h"
+#include "lib/usage.h"
 #include "manager/ctl/ctl.h"
+#include "manager/ctl/screen.h"
+
+/* Of every command; taken wherever they stand. */
+static const char common[] = "[--json] [--no-pager] [--color=WHEN] [--socket=PATH]";
 
 static void help(FILE *f)
 {
-	(void)fputs("usage: morphctl [--socket PATH] [--json] COMMAND ...\n\n", f);
-	for (const struct ctl_command *c = ctl_commands; c->name; c++)
-		(void)fprintf(f, "  %s %s\n        %s\n", c->name, c->args, c->help);
+	unsigned width = screen_text_width();
+
+	(void)fprintf(f, "usage: morphctl %s COMMAND ...\n\n", common);
+	for (const struct ctl_command *c = ctl_commands; c->name; c++) {
+		(void)fprintf(f, "  %s%s", c->name, *c->args ? " " : "");
+		screen_wrap(f, c->args, (unsigned)strlen(c->name) + 3, 8, width);
+		(void)fputs("        ", f);
+		screen_wrap(f, c->help, 8, 8, width);
+	}
+	(void)fputs("  help [COMMAND]\n        this, or what is said of one command\n\n", f);
+	screen_wrap(f,
+		    "--json prints tables for programs, with all columns. --color=auto, always "
+		    "or never is about those for people; --no-pager prints them without a "
+		    "pager. --version prints the version. A MODULE is a path or, if it is the "
+		    "only one of this name, a file name; a FUNCTION is a name, fn_ADDRESS or "
+		    "0xADDRESS.",
+		    0, 0, width);
 	(void)fputs(
-		"  help [COMMAND]\n        this, or what is said of one command\n"
-		"\n--json prints tables for programs.  A MODULE is a path or, if it is the "
-		"only "
-		"one of this\nname, a file name; a FUNCTION is a name, fn_ADDRESS or 0xADDRESS."
-		"\n--version prints the version."
-		"\nExit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (with the reason)\n",
-		f);
+		"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (with reason)\n", f);
+}
+
+static int usage(void)
+{
+	(void)fprintf(stderr, "usage: morphctl %s COMMAND ...\n"
+		      "'morphctl help' lists the commands\n", common);
+	return 2;
 }
 
 static const struct ctl_command *find_command(const char *name)
 {
-	for (const struct ctl_command *c = ctl_commands; c->name; c++)
+	struct usage_meant m = { name, UINT_MAX };
+	const char *meant = NULL;
+
+	for (const struct ctl_command *c = ctl_commands; c->name; c++) {
 		if (strcmp(c->name, name) == 0)
 			return c;
-	const char *meant = ctl_meant(name);
-
+		if (usage_is_nearer(&m, c->name))
+			meant = c->name;
+	}
+	if (usage_is_nearer(&m, "help"))
+		meant = "help";
 	if (meant)
 		say_line(stderr, "morphctl: unknown command '%s'; did you mean '%s'?", name,
 			 meant);
@@ -37,24 +64,66 @@ static const struct ctl_command *find_command(const char *name)
 	return NULL;
 }
 
+static int show_help(const struct ctl *ctl)
+{
+	struct screen s;
+
+	screen_open(&s, ctl);
+	help(s.out);
+	return screen_close(&s, 0);
+}
+
 static int help_of(const struct ctl_command *c)
 {
-	(void)printf("usage: morphctl %s %s\n%s\n", c->name, c->args, c->help);
+	unsigned width = screen_text_width(), n = (unsigned)strlen(c->name) + 17;
+
+	(void)printf("usage: morphctl %s%s", c->name, *c->args ? " " : "");
+	screen_wrap(stdout, c->args, n, 8, width);
+	screen_wrap(stdout, c->help, 0, 0, width);
 	return 0;
 }
 
 static bool wants_help(int argc, char **argv)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (strcmp(argv[i], "--help") == 0)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
 			return true;
 	return false;
 }
 
-/* Takes --json and --socket out, wherever they stand in front of "--"; -1 on wrong usage. */
+static bool take_colour(struct ctl *ctl, const char *when)
+{
+	static const char *const name[] = { "auto", "always", "never" };
+
+	for (int i = 0; i < 3; i++)
+		if (strcmp(when, name[i]) == 0) {
+			ctl->colour = (enum ctl_colour)i;
+			return true;
+		}
+	say_line(stderr, "morphctl: --color: '%s' is not one of auto, always, never", when);
+	return false;
+}
+
+/* An option of all commands that needs a value: 1 it is that one, *value is it; 0; -1 without
+ * one. */
+static int value_of(const char *name, int argc, char **argv, int *i, const char **value)
+{
+	size_t n = strlen(name);
+
+	if (strncmp(argv[*i], name, n) != 0 || (argv[*i][n] && argv[*i][n] != '='))
+		return 0;
+	*value = argv[*i][n] ? argv[*i] + n + 1 : ++*i < argc ? argv[*i] : NULL;
+	if (!*value)
+		say_line(stderr, "morphctl: option '%s' needs a value", name);
+	return *value ? 1 : -1;
+}
+
+/* Takes the options of all commands out, wherever they stand in front of "--"; -1 on wrong
+ * usage. */
 static int take_options(struct ctl *ctl, int argc, char **argv)
 {
-	int n = 1;
+	const char *when;
+	int n = 1, rc;
 
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--") == 0) {
@@ -62,12 +131,14 @@ static int take_options(struct ctl *ctl, int argc, char **argv)
 				argv[n++] = argv[i++];
 		} else if (strcmp(argv[i], "--json") == 0) {
 			ctl->json = true;
-		} else if (strcmp(argv[i], "--socket") == 0) {
-			if (++i == argc)
+		} else if (strcmp(argv[i], "--no-pager") == 0) {
+			ctl->no_pager = true;
+		} else if ((rc = value_of("--color", argc, argv, &i, &when)) != 0) {
+			if (rc < 0 || !take_colour(ctl, when))
 				return -1;
-			ctl->socket = argv[i];
-		} else if (strncmp(argv[i], "--socket=", 9) == 0) {
-			ctl->socket = argv[i] + 9;
+		} else if ((rc = value_of("--socket", argc, argv, &i, &ctl->socket)) != 0) {
+			if (rc < 0)
+				return -1;
 		} else {
 			argv[n++] = argv[i];
 		}
@@ -76,27 +147,36 @@ static int take_options(struct ctl *ctl, int argc, char **argv)
 	return n;
 }
 
-int main(int argc, char **argv)
+/* What stands in front of the command, or instead of it.  -1: there is a command. */
+static int without_command(const struct ctl *ctl, int argc, char **argv)
 {
-	struct ctl ctl = { .socket = "/run/morph/control.sock" };
-
-	opterr = 0;		/* it would print the option as it is; the usage line tells */
-	argc = take_options(&ctl, argc, argv);
-	if (argc < 2) {
-		help(stderr);
-		return 2;
-	}
+	if (argc < 2)
+		return usage();
 	if (strcmp(argv[1], "--version") == 0) {
 		(void)puts("morphctl " MORPH_VERSION);
 		return 0;
 	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+	    (strcmp(argv[1], "help") == 0 && argc == 2))
+		return show_help(ctl);
+	if (argv[1][0] != '-')
+		return -1;
+	return usage_check("morphctl", "[--help] [--version]", common, &argc, argv) ? usage()
+										   : 2;
+}
+
+int main(int argc, char **argv)
+{
+	struct ctl ctl = { .socket = "/run/morph/control.sock" };
+	char who[64];
+
+	opterr = 0;		/* it would print the option as it is; the usage line tells */
+	argc = take_options(&ctl, argc, argv);
+	int code = argc < 0 ? 2 : without_command(&ctl, argc, argv);
+	if (code >= 0)
+		return code;
 	bool asks = strcmp(argv[1], "help") == 0;
 
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-	    (asks && argc == 2)) {
-		help(stdout);
-		return 0;
-	}
 	ctl.command = find_command(argv[asks ? 2 : 1]);
 	if (!ctl.command)
 		return 2;
@@ -104,7 +184,8 @@ int main(int argc, char **argv)
 	argv++;
 	if (asks || wants_help(argc, argv))
 		return help_of(ctl.command);
-	if (!ctl_check_options(ctl.command, &argc, argv))
+	(void)snprintf(who, sizeof(who), "morphctl %s", ctl.command->name);	/* fits */
+	if (!usage_check(who, ctl.command->args, common, &argc, argv))
 		return ctl_usage(&ctl);
 	return ctl.command->run(&ctl, argc, argv);
 }

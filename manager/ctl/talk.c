@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "lib/table.h"
 #include "manager/work/answer.h"
 #include "manager/ctl/ctl.h"
+#include "manager/ctl/screen.h"
 
 struct talk {
 	const struct ctl *ctl;
@@ -187,8 +189,10 @@ int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct c
 	*out = (struct ctl_tables){ 0 };
 	if (request_write(&request, argc, argv, &err) == 0) {
 		t.fd = dial(ctl, &err);
+		void (*was)(int) = signal(SIGPIPE, SIG_IGN);	/* a daemon that ends is told */
 		if (t.fd >= 0 && io_write_all(t.fd, request.p, request.n, &err) == 0)
 			rc = converse(&t, &code, &err);
+		(void)signal(SIGPIPE, was);
 	}
 	if (rc < 0) {
 		print_error(ctl, err.text);
@@ -204,14 +208,13 @@ int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct c
 
 int ctl_print(const struct ctl *ctl, struct ctl_tables *t, int code)
 {
+	struct screen s;
+
+	screen_open(&s, ctl);
 	if (t->n || (ctl->json && t->whole))
-		table_print_all(t->at, t->n, stdout, ctl->json);
+		table_show_all(t->at, t->n, s.out, &s.look);
 	ctl_tables_free(t);
-	if (fflush(stdout) != 0 && code == 0) {
-		say_line(stderr, "morphctl: standard output: %s", strerror(errno));
-		code = 1;
-	}
-	return code;
+	return screen_close(&s, code);
 }
 
 int ctl_talk(const struct ctl *ctl, int argc, const char *const *argv)

@@ -74,10 +74,24 @@ void options_help(FILE *out)
 	for (const struct spec *s = table; s < table + NOPTION; s++) {
 		if (s->help)
 			(void)fprintf(out, "  --%s %-*s %s\n", s->name,
-				      15 - (int)strlen(s->name), s->operand, s->help);
+				      18 - (int)strlen(s->name), s->operand, s->help);
 	}
-	(void)fputs("\nSIGHUP reads the policy anew, SIGTERM ends it.\n"
+	(void)fputs("  --version            prints the version\n"
+		    "\nSIGHUP reads the policy anew, SIGTERM ends it.\n"
 		    "Exit codes: 0 ended as told, 1 failed, 2 wrong usage\n", out);
+}
+
+void options_usage(char out[OPTIONS_USAGE_MAX])
+{
+	size_t n = (size_t)snprintf(out, OPTIONS_USAGE_MAX, "[--help] [-h]");
+
+	for (const struct spec *s = table; s < table + NOPTION; s++) {
+		const char *value = s->kind == FLAG ? "" : s->operand ? s->operand : "VALUE";
+
+		n += (size_t)snprintf(out + n, OPTIONS_USAGE_MAX - n, " [--%s%s%s]", s->name,
+				      *value ? "=" : "", value);
+		assert(n < OPTIONS_USAGE_MAX);
+	}
 }
 
 static bool take_role(const char *text, enum msg_role *out)

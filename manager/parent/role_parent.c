@@ -75,6 +75,8 @@ struct parent {
 	bool stopping;
 	uint64_t stop_end_ms;
 	bool crashes_watched;	/* by the monitor */
+	uint32_t monitor_ends;	/* by itself */
+	unsigned monitor_code;	/* its last one's: exit code, or 128 and the signal */
 	struct rights rights;
 	pid_t job_told;		/* of the job that the manager knows of; 0: none */
 	int exit_code;
@@ -271,6 +273,8 @@ static void tell_roles(struct parent *p)
 	m.num[MSG_ROLES_crashes_watched] = p->monitor.child.pid && p->crashes_watched;
 	m.num[MSG_ROLES_job_namespaces] = p->rights.namespaces;
 	m.num[MSG_ROLES_all_attributes] = p->rights.attributes;
+	m.num[MSG_ROLES_monitor_ends] = p->monitor_ends;
+	m.num[MSG_ROLES_monitor_code] = p->monitor_code;
 	if (msg_send(p->manager.child.sock, &m, &err) < 0 ||
 	    (p->counts.type && msg_send(p->manager.child.sock, &p->counts, &err) < 0))
 		give_up(&p->manager, &err);
@@ -382,6 +386,10 @@ static void end_role(struct parent *p, struct role_state *r, const char *why)
 		 : code >= 0 ? " by itself"
 			     : " by a signal",
 		 why ? why : "");
+	if (!manager) {
+		p->monitor_ends++;
+		p->monitor_code = code >= 0 ? (unsigned)code : 128 + (unsigned)WTERMSIG(status);
+	}
 	r->backoff_ms = now - r->started_ms >= HEALTHY_MS || !r->backoff_ms ? BACKOFF_FIRST_MS
 			: r->backoff_ms * 2 > BACKOFF_MOST_MS		    ? BACKOFF_MOST_MS
 									    : r->backoff_ms * 2;

@@ -129,10 +129,10 @@ void running_verdict(const struct running *t)
 
 	say_verdict(t, text, sizeof(text));
 	table[1] = verdict_table(t, text);
-	if (t->o->json) {
-		table_print_all(table, 2, stdout, true);
-	} else {
-		table_print(table[0], stdout, false);
+	const struct table_look *look = &t->o->look;
+
+	table_show_all(table, look->json ? 2 : 1, stdout, look);
+	if (!look->json) {
 		print_more(t);
 		say_line(stdout, "%s (process %d): %s", t->name, (int)t->o->pid, text);
 		if (t->in)

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "lib/table.h"
+
 struct try_options {
 	char *const *argv;		/* the command, looked up in PATH */
 	const char *prepare;		/* run before each run; NULL: nothing */
@@ -18,7 +20,7 @@ struct try_options {
 	const char *morph_edit, *morph_verify;	/* the programs */
 	/* folder that gets the profiles, if it was faster; NULL: they go */
 	const char *save;
-	bool json;
+	struct table_look look;		/* of what is told at the end */
 };
 
 struct try_process_options {
@@ -29,7 +31,7 @@ struct try_process_options {
 	double turn_s;		/* with or without; 0: chosen by the time that there is */
 	bool keep;		/* if it is faster, it stays in */
 	const char *morph_edit, *morph_verify, *morph_live, *store;
-	bool json;
+	struct table_look look;		/* of what is told at the end */
 };
 
 enum { TRY_FASTER = 0, TRY_NOT_FASTER = 1, TRY_REFUSED = 3, TRY_INTERRUPTED = 130 };

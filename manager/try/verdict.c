@@ -136,10 +136,10 @@ void trial_verdict(const struct trial *t)
 
 	say_verdict(t, text, sizeof(text));
 	table[1] = verdict_table(t, text);
-	if (t->o->json) {
-		table_print_all(table, 2, stdout, true);
-	} else {
-		table_print(table[0], stdout, false);
+	const struct table_look *look = &t->o->look;
+
+	table_show_all(table, look->json ? 2 : 1, stdout, look);
+	if (!look->json) {
 		print_left(t);
 		say_line(stdout, "%s: %s", trial_names(t), text);
 		if (trial_code(t) == TRY_FASTER)

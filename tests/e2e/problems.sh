@@ -1,0 +1,81 @@
+#!/bin/bash
+# problems.sh - the status says first what is wrong, and status --check says it to scripts
+cd "$(dirname "$0")/../.." || exit 1
+. tests/e2e/private.bash
+need_root
+make_root sort
+not() { ! "$@"; }
+first() {		# PATTERN: it is in the first rows of the status
+	ctl status >"$root/out"
+	sed -n '/^$/q;p' "$root/out" | grep -qE "$1" || { cat "$root/out"; return 1; }
+}
+checked() {		# CODE PATTERN
+	local rc
+	ctl status --check >"$root/out" 2>&1
+	rc=$?
+	[ $rc = "$1" ] && grep -qE "$2" "$root/out" || { echo "exit code $rc"; cat "$root/out"; return 1; }
+}
+as_another() { setpriv --reuid 64001 --regid 64001 --clear-groups "$root/morphctl" --socket "$root/sock" "$@"; }
+install -m 755 "$B/morphctl" "$root/morphctl"
+
+check_here "the daemon starts and answers" start_daemon
+watched() { ctl status | grep -q "crash watch *on"; }
+if within 10 watched; then
+	check "nothing is wrong" checked 0 '^nothing is wrong$'
+	check "the status does not say that anything is" not grep -q problems <<<"$(ctl status)"
+	check "nor to a user" grep -q "nothing is wrong" <<<"$(as_another status --check)"
+else
+	check "only a warning" checked 0 '^warning .*crash watch'
+fi
+check "in JSON" grep -q '^{' <<<"$(ctl --json status --check)"
+
+ctl pause
+check "paused is a warning" checked 0 '^warning +sampling +paused'
+check "and the first that is told" first '^problems$'
+ctl resume
+
+monitor=$(role_pid monitor)
+kill -SEGV "$monitor"
+check "a monitor that died is told, with its signal" within 20 checked 0 \
+	'^warning +monitor +it has ended by itself 1 times.*signal 11'
+again() { [ -n "$(role_pid monitor)" ] && [ "$(role_pid monitor)" != "$1" ]; }
+for i in 1 2 3 4 5 6; do
+	within 20 again "$monitor"
+	monitor=$(role_pid monitor)
+	kill -KILL "$monitor"
+done
+check "one that dies all the time is an error" within 20 checked 1 \
+	'^error +sampling +the monitor does not run.* [0-9]+ times so far, last by signal 9'
+check "a user is told so" grep -q "^error  *sampling" <<<"$(as_another status --check)"
+check "JSON has the reason" grep -q '"severity": "error", "what": "sampling", "why": "the monitor' \
+	<<<"$(ctl --json status --check)"
+kill -KILL "$(role_pid manager)"
+check "so has one that is started anew" within 20 checked 1 '^warning +manager +it has ended by itself 1 times'
+check "it comes back" within 60 again "$monitor"
+check "and is no error any more" within 20 checked 0 '^warning +monitor'
+
+echo "  min_sampels: 5" >>"$root/morph.yaml"
+ctl policy reload 2>/dev/null
+check "a wrong policy is an error" checked 1 '^error +wrong policy .*min_sampels'
+check "of which a user does not see more" not grep -q min_sampels <<<"$(as_another status --check)"
+sed -i '/min_sampels/d' "$root/morph.yaml"
+check "mended, it is read" ctl policy reload
+check "and is no error any more" within 20 checked 0 '^warning +monitor'
+check_here "the daemon ends" stop_daemon
+check "one that does not answer is an error" checked 1 "does not answer"
+
+# A full disk.
+mkdir -p "$root/store"
+rm -rf "${root:?}/store"/*
+if mount -t tmpfs -o size=24m tmpfs "$root/store" 2>/dev/null; then
+	check_here "a daemon on a small disk" start_daemon
+	head -c 30000000 /dev/zero >"$root/store/fill" 2>/dev/null
+	check "a full disk is an error" within 20 checked 1 '^error +disk full .*KiB are left'
+	check "the first that is told" first '^error +disk full'
+	rm "$root/store/fill"
+	check "and none when there is room again" within 20 checked 0 ''
+	check_here "it ends" stop_daemon
+else
+	skip "a full disk" "no tmpfs"
+fi
+done_testing
