@@ -32,6 +32,20 @@ try=$(mktemp) || exit 1
 [ -n "$(long_functions "$try")" ] && ok "a long function is noticed" || not_ok "a long function is noticed"
 rm -f "$try"
 
+# An archive has one object of a name: of two sources of one, the second would take the place of the first.
+same_names() {		# FILE...: those below one room; manager/ctl has an archive of its own, main.c is in none
+	printf '%s\n' "$@" | awk '{
+		n = split($0, part, "/")
+		room = part[1] == "manager" && part[2] == "ctl" ? "manager/ctl" : part[1]
+		if (part[n] != "main.c" && seen[room, part[n]]++)
+			print room ": several " part[n]
+	}'
+}
+same=$(same_names $(echo "$sources" | grep -E '^(lib|binary|verify|live|policy|postmorph|editor|monitor|manager)/.*\.c$'))
+[ -z "$same" ] && ok "no two sources of a room have one name" || { not_ok "no two sources of a room have one name"; note "$same"; }
+[ "$(same_names manager/work/x.c manager/store/x.c manager/ctl/x.c lib/x.c)" = "manager: several x.c" ] &&
+	ok "two of one name are noticed" || not_ok "two of one name are noticed"
+
 # The folder this runs in, if it is a telling one, must not stand in sources or programs.
 here=$(pwd -P)
 case $here in
