@@ -75,7 +75,7 @@ help:
 	@echo "make bench-counted   what the daemon alone makes of programs by counting (root; an hour)"
 	@echo "make bench-inherit   what a profile is worth for the next version (root; 15 minutes, packages of others)"
 	@echo "make bench-samples   what samples alone bring, by their number (root; 20 minutes)"
-	@echo "make bench-live      how long processes stand still for a generation, by threads (root)"
+	@echo "make bench-live      what generations cost running processes, and what they gain (root; 50 minutes)"
 	@echo "make bench-accuracy  how near inferred counts come to the truth (root)"
 	@echo "make lint            only the checks of the sources and documents"
 	@echo "make asan            unit, fuzz and program tests under ASan and UBSan, in build-asan/"
