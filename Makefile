@@ -12,7 +12,7 @@ OPT      ?= -O2 -g
 FORTIFY   = $(if $(filter -O0,$(OPT))$(findstring -fsanitize,$(EXTRA_CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
 HARDEN    = -fstack-protector-strong $(FORTIFY) -fcf-protection -fPIE
 HARDEN_LD = -pie -Wl,-z,relro,-z,now
-CFLAGS   += $(CSTD) $(WARN) $(OPT) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. -I. \
+CFLAGS   += $(CSTD) $(WARN) $(OPT) $(HARDEN) -ffile-prefix-map=$(CURDIR)=. -I. -I$(B) \
 	     -DMORPH_VERSION='"$(VERSION)"' $(EXTRA_CFLAGS)
 LDFLAGS  += $(HARDEN_LD)
 # To GCC `(void)` is no answer, so results that are not used are looked for with clang.
@@ -35,15 +35,16 @@ endif
 LIBS_LIVE   = -lseccomp -lnettle
 LIBS_VERIFY = -lZydis -lelf -lseccomp -lnettle
 LIBS_EDIT   = $(LIBS_VERIFY) -lbfd -lopcodes -lm
-LIBS_CTL    = -lzstd
+LIBS_CTL    = -lzstd -ljson-c -lprotobuf-c
 LIBS_DAEMON = -lsqlite3 -lyaml -lseccomp -lcap -lnettle -lm
 
 # Debian packages: what building needs, what the demonstration runs, what the tests use besides.
 PACKAGES_BUILD = gcc libc6-dev libzydis-dev libelf-dev binutils-dev libseccomp-dev libcap-dev \
-		 nettle-dev libsqlite3-dev libyaml-dev libzstd-dev
+		 nettle-dev libsqlite3-dev libyaml-dev libzstd-dev libjson-c-dev libprotobuf-c-dev \
+		 protobuf-c-compiler
 PACKAGES_DEMO  = perl sqlite3 bash gzip coreutils libsqlite3-0
 PACKAGES_CHECK = g++ clang lld llvm libcmocka-dev libunwind-dev elfutils binutils gdb valgrind dwz ltrace linux-perf mandoc \
-		 procps systemd git jq nasm fp-compiler python3 lua5.4 ruby unison restic shellcheck
+		 procps systemd git jq nasm fp-compiler protobuf-compiler python3 lua5.4 ruby unison restic shellcheck
 # Packages of their own in newer releases only, part of others before.
 PACKAGES_NEWER = binutils-gold
 
@@ -51,7 +52,7 @@ PACKAGES_NEWER = binutils-gold
 # main.c is a program's and stays out of it.
 ROOMS     = lib binary verify live postmorph editor monitor policy manager manager/ctl
 sources   = $(filter-out %/main.c $(if $(filter manager,$(1)),manager/ctl/%),$(wildcard $(1)/*.c $(1)/*/*.c))
-objs      = $(patsubst %.c,$(B)/%.o,$(call sources,$(1)))
+objs      = $(patsubst %.c,$(B)/%.o,$(call sources,$(1))) $(if $(filter manager,$(1)),$(PPROF).o)
 archive   = $(B)/$(subst /,-,$(1)).a
 archives  = $(foreach r,$(1),$(call archive,$(r)))
 
@@ -84,6 +85,15 @@ help:
 	@echo "make install         PREFIX=$(PREFIX) SYSCONFDIR=$(SYSCONFDIR) DESTDIR=$(DESTDIR)"
 	@echo "make uninstall       stops the daemon, puts originals back; leaves the policy and the store"
 	@echo "make clean           remove $(B)/; B=FOLDER builds elsewhere, CC=clang with clang"
+
+# The one form of others that is generated code, from a description of it.
+PPROF     = $(B)/manager/report/pprof.pb-c
+$(PPROF).c $(PPROF).h &: manager/report/pprof.proto
+	@mkdir -p $(@D)
+	protoc-c --c_out=$(B) $<
+$(PPROF).o: $(PPROF).c
+	$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
+$(B)/manager/report/export_pprof.o: $(PPROF).h
 
 define room_rule
 $(call archive,$(1)): $(call objs,$(1))

@@ -61,6 +61,13 @@ static const struct cmd {
 	  cmd_catches },
 	{ "symbols", "FILE [--debug FILE]", "addresses, sizes and names of functions",
 	  cmd_symbols },
+	{ "export",
+	  "FILE --profile P [--counted C] --format=fdata|preagg|dot -o OUT",
+	  "executions for llvm-bolt, or a graph of calls", cmd_export },
+	{ "foreign", "FILE TEXT -o PROFILE",
+	  "the profile that fdata or pre-aggregated text of llvm-bolt holds", cmd_foreign },
+	{ "places", "FILE PLACES [--debug FILE] -o OUT",
+	  "function, block, source line and inlined calls of addresses", cmd_places },
 	{ "disassemble", "FILE --start=ADDRESS --size=N", "prints instructions",
 	  cmd_disassemble },
 	{ NULL, NULL, NULL, NULL }

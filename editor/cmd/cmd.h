@@ -33,6 +33,9 @@ int cmd_extract_map(int argc, char **argv);
 int cmd_build_id(int argc, char **argv);
 int cmd_catches(int argc, char **argv);
 int cmd_symbols(int argc, char **argv);
+int cmd_export(int argc, char **argv);
+int cmd_foreign(int argc, char **argv);
+int cmd_places(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_disassemble(int argc, char **argv);
 

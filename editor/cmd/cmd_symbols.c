@@ -8,72 +8,16 @@
 #define PACKAGE "morph"		/* bfd.h wants to know who we are */
 #define PACKAGE_VERSION "1"
 #include <bfd.h>
-#include <dis-asm.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "editor/cmd/cmd.h"
+#include "editor/exchange/bfdfile.h"
 #include "lib/confinedjob.h"
-#include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/say.h"
-#include "binary/image.h"
-
-static void *mem_open(struct bfd *abfd, void *closure)
-{
-	(void)abfd;
-	return closure;
-}
-
-static file_ptr mem_pread(struct bfd *abfd, void *stream, void *buf, file_ptr n, file_ptr off)
-{
-	const struct bytes *b = stream;
-
-	(void)abfd;
-	if (n < 0 || off < 0 || (uint64_t)off > b->n)
-		return -1;
-	if ((uint64_t)n > b->n - (uint64_t)off)
-		n = (file_ptr)(b->n - (uint64_t)off);
-	memcpy(buf, b->p + off, (size_t)n);
-	return n;
-}
-
-static int mem_close(struct bfd *abfd, void *stream)
-{
-	(void)abfd;
-	(void)stream;		/* the arena's */
-	return 0;
-}
-
-static int mem_stat(struct bfd *abfd, void *stream, struct stat *st)
-{
-	const struct bytes *b = stream;
-
-	(void)abfd;
-	memset(st, 0, sizeof(*st));
-	st->st_mode = S_IFREG | 0444;
-	st->st_size = (off_t)b->n;
-	return 0;
-}
-
-static bfd *open_bfd(struct bytes *b, const char *name, struct err *err)
-{
-	bfd *abfd = bfd_openr_iovec(name, "elf64-x86-64", mem_open, b, mem_pread, mem_close,
-				    mem_stat);
-
-	if (!abfd || !bfd_check_format(abfd, bfd_object)) {
-		err_set(err, ERR_INPUT, "'%s': %s", name, bfd_errmsg(bfd_get_error()));
-		if (abfd)
-			(void)bfd_close(abfd);	/* opened for reading: nothing to lose */
-		return NULL;
-	}
-	return abfd;
-}
 
 static void print_symbols(asymbol **sym, long n, bool synthetic)
 {
@@ -88,28 +32,11 @@ static void print_symbols(asymbol **sym, long n, bool synthetic)
 	}
 }
 
-static asymbol **read_table(bfd *abfd, bool dynamic, long *n)
-{
-	long size = dynamic ? bfd_get_dynamic_symtab_upper_bound(abfd)
-			    : bfd_get_symtab_upper_bound(abfd);
-
-	*n = 0;
-	if (size <= 0)
-		return NULL;
-	asymbol **sym = calloc(1, (size_t)size + sizeof(*sym));
-	if (!sym)
-		return NULL;
-	long got = dynamic ? bfd_canonicalize_dynamic_symtab(abfd, sym)
-			   : bfd_canonicalize_symtab(abfd, sym);
-	if (got > 0)
-		*n = got;
-	return sym;
-}
-
 static void print_file(bfd *abfd)
 {
 	long nsym, ndyn;
-	asymbol **sym = read_table(abfd, false, &nsym), **dyn = read_table(abfd, true, &ndyn);
+	asymbol **sym = bfdfile_symbols(abfd, false, &nsym);
+	asymbol **dyn = bfdfile_symbols(abfd, true, &ndyn);
 	asymbol *synthetic = NULL;
 	long nsynthetic = bfd_get_synthetic_symtab(abfd, nsym, sym, ndyn, dyn, &synthetic);
 
@@ -154,17 +81,15 @@ static void print_links(bfd *abfd)
 static int symbols(struct confinedjob *job, void *ctx, struct err *err)
 {
 	(void)ctx;
-	if (bfd_init() != BFD_INIT_MAGIC)
-		return err_set(err, ERR_SYS, "libbfd does not match its header");
 	for (int i = 0; i < job->nin; i++) {
-		bfd *abfd = open_bfd(&job->in[i].bytes, job->in[i].arg, err);
+		bfd *abfd = bfdfile_open(&job->in[i].bytes, job->in[i].arg, err);
 
 		if (!abfd)
 			return -1;
 		if (i == 0)
 			print_links(abfd);
 		print_file(abfd);
-		(void)bfd_close(abfd);	/* opened for reading: nothing to lose */
+		bfdfile_close(abfd);
 	}
 	return 0;
 }

@@ -71,9 +71,16 @@ const struct ctl_command ctl_commands[] = {
 	  "        them back; alone: lists them (root, no daemon)",
 	  ctl_live },
 	{ "import", "FILE... -o DIR [--binary=FILE]... [--store=DIR]",
-	  "the same of recordings of perf: perf.data, or text of perf script (no daemon "
-	  "needed)",
+	  "the same of recordings of perf: perf.data, or text of perf script; or of\n"
+	  "        profiles of llvm-bolt: fdata, pre-aggregated (no daemon needed)",
 	  ctl_import },
+	{ "export",
+	  "LOG|PROFILE... -o OUT\n"
+	  "        --format=pprof|folded|speedscope|firefox|fdata|preagg|dot\n"
+	  "        [--module=NAME] [--binary=FILE]... [--store=DIR]",
+	  "writes what recordings or profiles show in the forms of other tools (no daemon "
+	  "needed)",
+	  ctl_export },
 	{ "try",
 	  "[--time=S] [--prepare=COMMAND] [--output=FILE]... [--repeatable] [--save=DIR]\n"
 	  "        -- COMMAND... | --pid=PID [--time=S] [--count=COMMAND] [--turn=S]\n"

@@ -44,6 +44,7 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv);
 int ctl_profile(const struct ctl *ctl, int argc, char **argv);
 int ctl_live(const struct ctl *ctl, int argc, char **argv);
 int ctl_import(const struct ctl *ctl, int argc, char **argv);
+int ctl_export(const struct ctl *ctl, int argc, char **argv);
 int ctl_try(const struct ctl *ctl, int argc, char **argv);
 int ctl_verify(const struct ctl *ctl, int argc, char **argv);
 

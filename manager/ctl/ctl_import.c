@@ -1,4 +1,5 @@
-/* ctl_import.c - morphctl import: recordings of perf become block profiles, without a daemon */
+/* ctl_import.c - morphctl import: recordings of perf and profiles of llvm-bolt become block
+ * profiles, without a daemon */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 #include "lib/memory.h"
 #include "lib/say.h"
 #include "manager/ctl/ctl.h"
+#include "manager/ctl/profile_bolt.h"
 #include "manager/ctl/profile_log.h"
 #include "manager/parent/program.h"
 
@@ -15,7 +17,10 @@ static int import(const struct profile_log_import *what, const char *dir,
 {
 	struct err err = { 0 };
 
-	if (profile_log_import(what, dir, places, stdout, &err) == 0)
+	int rc = profile_bolt_is(what->recording[0])
+			 ? profile_bolt_import(what, dir, places, stdout, &err)
+			 : profile_log_import(what, dir, places, stdout, &err);
+	if (rc == 0)
 		return 0;
 	say_line(stderr, "morphctl: %s", err.text);
 	return err_exit_code(&err);

@@ -35,10 +35,10 @@
 #include "manager/samples/attribute.h"
 #include "manager/import/importjob.h"
 #include "manager/parent/job.h"
-#include "manager/parent/regular.h"
+#include "manager/report/modulefile.h"
 #include "monitor/spool.h"
 
-enum { OUTPUT_MAX = 1 << 30, JOB_S = 3600 };
+enum { OUTPUT_MAX = MODULEFILE_OUTPUT_MAX };
 
 struct known {			/* one original module of the log */
 	char *path;
@@ -67,18 +67,7 @@ static void say(const struct log *l, const char *path, const char *text)
 static int run(const struct log *l, enum job_kind kind, const int *in, int nin, int *out,
 	       struct err *err)
 {
-	struct job_spec spec = {
-		.kind = kind, .morph_edit = l->morph_edit, .user = { false, 0, 0 },
-		.memory_bytes = UINT64_MAX, .file_bytes = OUTPUT_MAX, .cpu_s = JOB_S,
-		.wall_s = JOB_S, .nin = nin, .prompt = true,
-	};
-	int fd[JOB_MAX_OUT];
-
-	memcpy(spec.in, in, (size_t)nin * sizeof(*in));
-	if (job_run(&spec, fd, err) < 0)
-		return -1;
-	*out = fd[0];
-	return 0;
+	return modulefile_job(l->morph_edit, kind, in, nin, 0, out, err);
 }
 
 static int make_table(const struct log *l, int fd, struct blocktable *out, struct err *err)
@@ -105,26 +94,10 @@ static int make_table(const struct log *l, int fd, struct blocktable *out, struc
 /* The block map of the generation in l->fd, and its original. */
 static int open_generation(struct log *l, struct err *err)
 {
-	struct arena *a = arena_new();
-	char path[PATH_MAX], hex[65];
-	int map = -1, rc = -1;
-	struct bytes b;
+	struct modulefile_places places = { l->morph_edit, l->store };
 
-	if (run(l, JOB_MAP, &l->fd, 1, &map, err) == 0 &&
-	    io_read_all(map, OUTPUT_MAX, a, &b, err) == 0 &&
-	    blockmap_read(b, &l->map, err) == 0) {
-		digest_hex(&l->map.original, hex);
-		rc = snprintf(path, sizeof(path), "%s/originals/%s", l->store, hex);
-		l->original = rc < PATH_MAX ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-		rc = l->original < 0
-			     ? err_set(err, ERR_SYS, "a generation; its original '%s': %s",
-				       path, strerror(errno))
-			     : 0;
-	}
-	if (map >= 0)
-		close(map);
-	arena_free(a);
-	return rc;
+	l->original = modulefile_original(&places, l->fd, &l->map, err);
+	return l->original < 0 ? -1 : 0;
 }
 
 /* The block table of what is in l->fd, or of its original. */
@@ -145,43 +118,6 @@ static int find_table(struct log *l, struct blocktable *out, struct err *err)
 	blocktable_free(out);
 	return err_set(err, ERR_INPUT,
 		       "a generation; its original in the store is another file");
-}
-
-/* The build-id of a file of this machine, "" if it has none. */
-static int find_build_id(const struct log *l, int fd, char hex[2 * 20 + 1], struct err *err)
-{
-	struct arena *a = arena_new();
-	struct bytes b = { 0 };
-	int out = -1, rc = -1;
-
-	if (run(l, JOB_BUILD_ID, &fd, 1, &out, err) == 0 &&
-	    io_read_all(out, 4096, a, &b, err) == 0)
-		rc = 0;
-	if (out >= 0)
-		close(out);
-	if (rc == 0) {
-		size_t n = b.n ? b.n - 1 : 0;	/* a line */
-
-		if (n > 2 * 20)
-			n = 0;
-		memcpy(hex, b.p, n);
-		hex[n] = '\0';
-	}
-	arena_free(a);
-	return rc;
-}
-
-/* The path was chosen by whoever made the log or the recording: what is no regular file is not
- * opened at all. */
-static int open_regular(const char *path, struct stat *st, struct err *err)
-{
-	char real[PATH_MAX];
-	int fd = realpath(path, real) ? regular_open(AT_FDCWD, real, 0, st) : -1;
-
-	if (fd >= 0)
-		return fd;
-	return fd == REGULAR_NOT ? err_set(err, ERR_REFUSED, "not a regular file")
-				 : err_set(err, ERR_SYS, "%s", strerror(errno));
 }
 
 static const char *base_name(const char *path)
@@ -205,13 +141,13 @@ static int open_with_id(const struct log *l, const char *path, const char *id, s
 {
 	char hex[2 * 20 + 1];
 	struct stat st;
-	int fd = open_regular(path, &st, err);
+	int fd = modulefile_open(path, &st, err);
 
 	if (fd < 0)
 		return -1;
 	if (!id)
 		return fd;
-	if (find_build_id(l, fd, hex, err) < 0)
+	if (modulefile_build_id(l->morph_edit, fd, hex, err) < 0)
 		;
 	else if (same_id(hex, id))
 		return fd;
@@ -259,7 +195,7 @@ static int open_ran(const struct log *l, const struct space_file *file, struct e
 
 	if (file->path[0] != '/')
 		return err_set(err, ERR_REFUSED, "not a file with a path");
-	int fd = open_regular(file->path, &st, err);
+	int fd = modulefile_open(file->path, &st, err);
 	if (fd < 0)
 		return -1;
 	if (st.st_ino == file->inode)
@@ -372,10 +308,10 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 
 /* --- writing --- */
 
-static int write_file(const char *out_dir, const char *module, const struct digest *original,
-		      struct bytes b, const struct log *l, struct err *err)
+int profile_log_file(const char *out_dir, const char *module, const struct digest *original,
+		     struct bytes b, struct err *err)
 {
-	char path[PATH_MAX], hex[65], text[128];
+	char path[PATH_MAX], hex[65];
 
 	digest_hex(original, hex);
 	if (snprintf(path, sizeof(path), "%s/%s.%.12s.profile", out_dir,
@@ -387,8 +323,16 @@ static int write_file(const char *out_dir, const char *module, const struct dige
 	int rc = io_write_all(fd, b.p, b.n, err);
 	if (close(fd) < 0 && rc == 0)
 		rc = err_set(err, ERR_SYS, "close: %s", strerror(errno));
-	if (rc < 0)
-		return err_wrap(err, "'%s'", path);
+	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
+}
+
+static int write_file(const char *out_dir, const char *module, const struct digest *original,
+		      struct bytes b, const struct log *l, struct err *err)
+{
+	char text[128];
+
+	if (profile_log_file(out_dir, module, original, b, err) < 0)
+		return -1;
 	/* fits */
 	(void)snprintf(text, sizeof(text), "%" PRIu64 " bytes of profile", b.n);
 	say(l, module, text);
@@ -522,7 +466,7 @@ static int write_counts(int fd, struct log *l, const char *out_dir, struct err *
 
 	if (io_read_all(fd, OUTPUT_MAX, a, &b, err) < 0 || countsfile_read(b, a, &f, err) < 0)
 		goto out;
-	in[0] = open_regular(f.path, &st, err);
+	in[0] = modulefile_open(f.path, &st, err);
 	if (in[0] < 0) {
 		err_wrap(err, "'%s'", f.path);
 		goto out;
@@ -557,7 +501,7 @@ static void log_free(struct log *l)
 	free(l->known);
 }
 
-static int make_folder(const char *path, struct err *err)
+int profile_log_folder(const char *path, struct err *err)
 {
 	if (mkdir(path, 0777) == 0 || errno == EEXIST)
 		return 0;
@@ -574,7 +518,7 @@ int profile_log_write(const char *log_path, const char *out_dir,
 
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "'%s': open: %s", log_path, strerror(errno));
-	if (make_folder(out_dir, err) < 0) {
+	if (profile_log_folder(out_dir, err) < 0) {
 		close(fd);
 		return -1;
 	}
@@ -637,7 +581,7 @@ int profile_log_import(const struct profile_log_import *import, const char *out_
 	for (uint32_t i = 0; i < import->nrecording && rc == 0; i++)
 		rc = import_one(import->recording[i], &l, clock, &sum, err);
 	if (rc == 0)
-		rc = make_folder(out_dir, err);
+		rc = profile_log_folder(out_dir, err);
 	if (rc == 0)
 		rc = write_profiles(out_dir, clock, &l, &sum, err);
 	attribution_free(&sum);

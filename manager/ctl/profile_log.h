@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lib/digest.h"
+#include "lib/rd.h"
+
 struct err;
 
 struct profile_log_places {
@@ -31,5 +34,11 @@ struct profile_log_import {
 };
 int profile_log_import(const struct profile_log_import *import, const char *out_dir,
 		       const struct profile_log_places *places, FILE *say, struct err *err);
+
+/* Makes the folder, if it is not there; writes the profile of a module into it, under the name
+ * that has been said. */
+int profile_log_folder(const char *path, struct err *err);
+int profile_log_file(const char *out_dir, const char *module, const struct digest *original,
+		     struct bytes profile, struct err *err);
 
 #endif

@@ -56,6 +56,9 @@ static const struct shape shape[NJOB] = {
 	[JOB_EXECUTIONS]  = { "interpret",   2, 3, 1, false },
 	[JOB_BUILD_ID]	  = { "build-id",    1, 1, 1, true },
 	[JOB_CATCHES]	  = { "catches",     1, 1, 1, true },
+	[JOB_PLACES]	  = { "places",	     2, 3, 1, false },
+	[JOB_EXPORT]	  = { "export",	     2, 2, 1, false },
+	[JOB_FOREIGN]	  = { "foreign",     2, 2, 1, false },
 };
 
 struct job {
@@ -159,10 +162,24 @@ static const char *program_path(const struct job_spec *spec)
 	return shape[spec->kind].name ? spec->morph_edit : spec->morph_verify;
 }
 
+/* Which of its inputs is a debug file, -1: none. */
+static int takes_debug_at(enum job_kind kind)
+{
+	return kind == JOB_SYMBOLS ? 1 : kind == JOB_PLACES ? 2 : -1;
+}
+
+/* Its output is named by -o, and nothing else is. */
+static bool has_one_output(enum job_kind kind)
+{
+	return kind == JOB_INTERPRET || kind == JOB_EXECUTIONS || kind == JOB_COUNTS ||
+	       kind == JOB_PLACES || kind == JOB_EXPORT || kind == JOB_FOREIGN;
+}
+
 /* The command line, in arg[] with room for the texts in text[]. */
 static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYTES], char **arg)
 {
 	static const char *const option[] = { "-o", "--map", "--stats" };
+	static const char *const form[NJOB_FORM] = { "fdata", "preagg", "dot" };
 	const bool interprets = spec->kind == JOB_INTERPRET || spec->kind == JOB_EXECUTIONS;
 	int n = 0, fd = FIRST_FD;
 
@@ -180,11 +197,11 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 		ADD("--live");
 	for (int i = 0; i < spec->nin; i++) {
 		if (i == 1 && (spec->kind == JOB_OPTIMIZE || spec->kind == JOB_EXPLAIN ||
-			       spec->kind == JOB_INSTRUMENT))
+			       spec->kind == JOB_INSTRUMENT || spec->kind == JOB_EXPORT))
 			ADD("--profile");
 		if (i == 2 && spec->kind == JOB_OPTIMIZE)
 			ADD("--counted");
-		if (i == 1 && spec->kind == JOB_SYMBOLS)
+		if (i == takes_debug_at(spec->kind))
 			ADD("--debug");
 		if (i == 2 && interprets)
 			ADD("--original");
@@ -193,9 +210,11 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 	if (spec->kind == JOB_ANALYZE) {
 		ADD("--table");
 		ADD("fd:%d", fd);
-	} else if (interprets || spec->kind == JOB_COUNTS) {
+	} else if (has_one_output(spec->kind)) {
 		if (spec->kind == JOB_EXECUTIONS)
 			ADD("--executions");
+		if (spec->kind == JOB_EXPORT)
+			ADD("--format=%s", form[spec->a]);
 		ADD("-o");
 		ADD("fd:%d", fd);
 	} else if (spec->kind == JOB_INSTRUMENT) {
@@ -346,7 +365,8 @@ struct job *job_start(const struct job_spec *spec, struct err *err)
 	struct job *j;
 
 	if (spec->kind >= NJOB || spec->nin < shape[spec->kind].min_in ||
-	    spec->nin > shape[spec->kind].max_in) {
+	    spec->nin > shape[spec->kind].max_in ||
+	    (spec->kind == JOB_EXPORT && spec->a >= NJOB_FORM)) {
 		err_set(err, ERR_INPUT, "a job of a wrong kind or number of inputs");
 		return NULL;
 	}

@@ -44,8 +44,17 @@ enum job_kind {
 	JOB_BUILD_ID,	/* in: file.  out: its build-id, as text */
 	/* in: file.  out: that it catches no exception of others; else it is refused */
 	JOB_CATCHES,
+	/* in: file, places, perhaps its debug file.  out: what stands there, as text */
+	JOB_PLACES,
+	/* in: original, profile.  out: text in another tool's form.  a: enum job_form */
+	JOB_EXPORT,
+	/* in: original, text of bolt's profile.  out: profile */
+	JOB_FOREIGN,
 	NJOB
 };
+
+/* What JOB_EXPORT writes. */
+enum job_form { JOB_FDATA, JOB_PREAGG, JOB_DOT, NJOB_FORM };
 
 /* What a request to the parent does to the job under way (MSG_YIELD). */
 enum yield_act { YIELD_NOTHING, YIELD_STOP, YIELD_GO_ON, YIELD_HURRY, YIELD_GIVE_UP };

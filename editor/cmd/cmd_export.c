@@ -1,0 +1,105 @@
+/* cmd_export.c - what is made of a profile, in the forms of other tools: executions for
+ * llvm-bolt (editor/exchange/boltprofile.h), a graph of calls (editor/exchange/calldot.h) */
+#include <string.h>
+
+#include "editor/cmd/cmd.h"
+#include "editor/exchange/bfdfile.h"
+#include "editor/exchange/boltprofile.h"
+#include "editor/exchange/calldot.h"
+#include "editor/exchange/symbols.h"
+#include "editor/infer/infer.h"
+#include "editor/optimize.h"
+#include "lib/confinedjob.h"
+#include "lib/err.h"
+
+struct form {
+	const char *name;
+	int (*write)(struct confinedjob *job, struct prog *prog, struct wr *out,
+		     struct err *err);
+};
+
+static int write_fdata(struct confinedjob *job, struct prog *prog, struct wr *out,
+		       struct err *err)
+{
+	struct boltnames names;
+
+	if (boltnames_read(&job->in[CMD_IN_PROGRAM].bytes, job->arena, &names, err) < 0)
+		return -1;
+	boltprofile_fdata(prog, &names, out);
+	return 0;
+}
+
+static int write_preagg(struct confinedjob *job, struct prog *prog, struct wr *out,
+			struct err *err)
+{
+	(void)job;
+	(void)err;
+	boltprofile_preagg(prog, out);
+	return 0;
+}
+
+static int write_dot(struct confinedjob *job, struct prog *prog, struct wr *out,
+		     struct err *err)
+{
+	struct bfd *abfd = bfdfile_open(&job->in[CMD_IN_PROGRAM].bytes, "program", err);
+	struct symbols symbols;
+
+	if (!abfd)
+		return -1;
+	symbols_read(abfd, NULL, job->arena, &symbols);
+	bfdfile_close(abfd);
+	calldot_write(prog, &symbols, out);
+	return 0;
+}
+
+static const struct form forms[] = {
+	{ "fdata", write_fdata },
+	{ "preagg", write_preagg },
+	{ "dot", write_dot },
+	{ NULL, NULL }
+};
+
+static int work(struct confinedjob *job, void *arg, struct err *err)
+{
+	const struct form *form = arg;
+	const struct profile *profile;
+	struct prog *prog = arena_alloc(job->arena, sizeof(*prog));
+
+	if (cmd_read_profile(job, &profile, err) < 0)
+		return -1;
+	if (edit_analyze(job->in[CMD_IN_PROGRAM].bytes, profile, false, job->arena, prog,
+			 err) < 0 ||
+	    infer_counts(prog, err) < 0 ||
+	    form->write(job, prog, &job->out[0].bytes, err) < 0)
+		return confinedjob_wrap(job, CMD_IN_PROGRAM, err);
+	return 0;
+}
+
+int cmd_export(int argc, char **argv)
+{
+	static const struct option options[] = {
+		CMD_OPTION_PROFILE,
+		CMD_OPTION_COUNTED,
+		{ "format", required_argument, NULL, 'f' },
+		{ 0 }
+	};
+	struct confinedjob job = { .nout = 1, .work = work, .out = { { .mode_from = -1 } } };
+	const struct form *form = NULL;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
+		if (c == 'o') {
+			job.out[0].arg = optarg;
+		} else if (c == 'f') {
+			for (form = forms; form->name && strcmp(form->name, optarg) != 0; )
+				form++;
+		} else if (!cmd_take_profile(&job, c)) {
+			return CMD_USAGE;
+		}
+	}
+	if (argc - optind != 1 || !job.out[0].arg || !job.in[CMD_IN_PROFILE].arg || !form ||
+	    !form->name || cmd_set_inputs(&job, argv[optind]) < 0)
+		return CMD_USAGE;
+	job.ctx = (void *)(uintptr_t)form;	/* only read */
+	return confinedjob_run(&job);
+}

@@ -1,0 +1,33 @@
+/* boltprofile.h - counts of an annotated program as profiles that llvm-bolt reads
+ *
+ * Written is what inference makes of a profile: executions of blocks and edges, which is what
+ * bolt lacks where there are PC samples alone.  Estimates are in thousandths of a sample per
+ * instruction, because bolt's counts are whole numbers; what runs at all counts at least 1.
+ *
+ *   fdata   one line for each edge and each direct call, by symbol and offset:
+ *		1 NAME OFFSET 1 NAME OFFSET MISPREDICTED COUNT
+ *	     Executions of a function that no call of the program accounts for come from
+ *	     `0 [unknown] 0`.
+ *   preagg  pre-aggregated branches and runs, by address:
+ *		B FROM TO COUNT MISPREDICTED
+ *		F START END COUNT
+ *	     Runs are made of the counts: what enters a stretch of code first leaves it first.
+ *	     Where returns come from is not told, so runs behind calls are `f`.
+ *
+ * Mispredictions are not known and 0.
+ */
+#ifndef EDITOR_EXCHANGE_BOLTPROFILE_H
+#define EDITOR_EXCHANGE_BOLTPROFILE_H
+
+#include "editor/exchange/boltnames.h"
+#include "lib/wr.h"
+#include "postmorph/ir/ir.h"
+
+/* `prog` has its counts (editor/infer/infer.h). */
+void boltprofile_fdata(const struct prog *prog, const struct boltnames *names, struct wr *out);
+void boltprofile_preagg(const struct prog *prog, struct wr *out);
+
+/* A count as bolt's profiles have it; 0: it does not run. */
+uint64_t boltprofile_count(const struct prog *prog, double count);
+
+#endif

@@ -1,0 +1,315 @@
+/* ctl_export.c - morphctl export: what a recording or a profile shows, in the forms of other
+ * tools, without a daemon */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "lib/io.h"
+#include "lib/memory.h"
+#include "lib/profile.h"
+#include "lib/say.h"
+#include "manager/ctl/ctl.h"
+#include "manager/ctl/profile_log.h"
+#include "manager/parent/program.h"
+#include "manager/report/evidence.h"
+#include "manager/report/export.h"
+
+enum { PROFILE_MAX = 1 << 30 };
+
+struct request {
+	struct evidence_source source;
+	const char *const *input;
+	uint32_t ninput;
+	const char *module;		/* NULL: the one with most samples */
+	const char *out;
+};
+
+static const struct form {
+	const char *name;
+	/* of all modules together; NULL: of one, by the job */
+	int (*write)(const struct evidence *e, struct wr *out, struct err *err);
+	enum job_form job;
+} forms[] = {
+	{ "pprof", export_pprof, NJOB_FORM },
+	{ "folded", export_folded, NJOB_FORM },
+	{ "speedscope", export_speedscope, NJOB_FORM },
+	{ "firefox", export_firefox, NJOB_FORM },
+	{ "fdata", NULL, JOB_FDATA },
+	{ "preagg", NULL, JOB_PREAGG },
+	{ "dot", NULL, JOB_DOT },
+	{ NULL, NULL, NJOB_FORM },
+};
+
+/* --- output --- */
+
+static int write_out(const char *path, struct bytes b, struct err *err)
+{
+	if (strcmp(path, "-") == 0) {
+		if (io_write_all(STDOUT_FILENO, b.p, b.n, err) < 0)
+			return err_wrap(err, "standard output");
+		return 0;
+	}
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
+	int rc = io_write_all(fd, b.p, b.n, err);
+	if (close(fd) < 0 && rc == 0)
+		rc = err_set(err, ERR_SYS, "close: %s", strerror(errno));
+	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
+}
+
+/* --- all modules together --- */
+
+/* What could not be had is news, not a failure: the samples are all there. */
+static void say_notes(const struct evidence *e)
+{
+	for (uint32_t i = 0; i < e->module.n; i++)
+		if (e->module.v[i].note)
+			say_line(stderr, "morphctl: %s: %s", e->module.v[i].path,
+				 e->module.v[i].note);
+	if (e->lost)
+		say_line(stderr, "morphctl: %llu records were lost in the recording",
+			 (unsigned long long)e->lost);
+}
+
+static int export_all(const struct request *r, const struct form *form, struct arena *a,
+		      struct err *err)
+{
+	struct wr out = { 0 };
+	struct evidence e;
+	int rc = 0;
+
+	evidence_init(&e, a);
+	for (uint32_t i = 0; i < r->ninput && rc == 0; i++)
+		rc = evidence_add(&e, r->input[i], &r->source, err);
+	if (rc == 0) {
+		say_notes(&e);
+		rc = form->write(&e, &out, err);
+	}
+	if (rc == 0)
+		rc = write_out(r->out, wr_bytes(&out), err);
+	wr_free(&out);
+	return rc;
+}
+
+/* --- one module --- */
+
+struct chosen {
+	struct bytes text;
+	struct profile profile;
+	uint32_t n;		/* profiles that were looked at */
+};
+
+static bool is_named(const char *path, const char *name)
+{
+	return strcmp(path, name) == 0 || strcmp(evidence_base(path), name) == 0;
+}
+
+/* Takes the profile if it is the one that is wanted. */
+static int look_at(const struct request *r, int fd, struct arena *a, struct chosen *c,
+		   struct err *err)
+{
+	struct profile p;
+	struct bytes b;
+
+	if (io_read_all(fd, PROFILE_MAX, a, &b, err) < 0 || profile_read(b, a, &p, err) < 0)
+		return -1;
+	c->n++;
+	if (r->module ? is_named(p.module, r->module)
+		      : !c->text.p || p.samples > c->profile.samples) {
+		c->text = b;
+		c->profile = p;
+	}
+	return 0;
+}
+
+static int look_into(const struct request *r, const char *dir, struct arena *a,
+		     struct chosen *c, struct err *err)
+{
+	DIR *d = opendir(dir);
+	struct dirent *ent;
+	int rc = 0;
+
+	if (!d)
+		return err_set(err, ERR_SYS, "'%s': %s", dir, strerror(errno));
+	while (rc == 0 && (ent = readdir(d))) {
+		int fd = ent->d_name[0] == '.' ? -1 : openat(dirfd(d), ent->d_name,
+							     O_RDONLY | O_CLOEXEC);
+
+		if (fd < 0)
+			continue;
+		rc = look_at(r, fd, a, c, err);
+		close(fd);
+	}
+	closedir(d);
+	return rc;
+}
+
+static void remove_folder(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *ent;
+
+	while (d && (ent = readdir(d)))
+		if (ent->d_name[0] != '.')
+			(void)unlinkat(dirfd(d), ent->d_name, 0);	/* a temporary one */
+	if (d)
+		closedir(d);
+	(void)rmdir(dir);		/* likewise */
+}
+
+/* A log's profiles, in a folder of their own for a moment. */
+static int choose_of_log(const struct request *r, struct arena *a, struct chosen *c,
+			 struct err *err)
+{
+	struct profile_log_places places = { r->source.at.morph_edit, r->source.at.store };
+	const char *tmp = getenv("TMPDIR");
+	char dir[PATH_MAX];
+
+	if (snprintf(dir, sizeof(dir), "%s/morph-export.XXXXXX", tmp ? tmp : "/tmp") >=
+		    PATH_MAX || !mkdtemp(dir))
+		return err_set(err, ERR_SYS, "temporary folder: %s", strerror(errno));
+	int rc = profile_log_write(r->input[0], dir, &places, NULL, err);
+	if (rc == 0)
+		rc = look_into(r, dir, a, c, err);
+	remove_folder(dir);
+	return rc;
+}
+
+static int choose(const struct request *r, struct arena *a, struct chosen *c, struct err *err)
+{
+	static const char start[] = "morph-profile ";
+	char read[sizeof(start) - 1] = "";
+	int fd = open(r->input[0], O_RDONLY | O_NOCTTY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': open: %s", r->input[0], strerror(errno));
+	ssize_t n = pread(fd, read, sizeof(read), 0);
+	if (n == (ssize_t)sizeof(read) && memcmp(read, start, sizeof(read)) == 0) {
+		rc = look_at(r, fd, a, c, err);
+		if (rc < 0)
+			err_wrap(err, "'%s'", r->input[0]);
+	} else {
+		rc = choose_of_log(r, a, c, err);
+	}
+	close(fd);
+	if (rc == 0 && !c->text.p)
+		rc = err_set(err, ERR_USAGE, r->module ? "'%s': nothing of '%s' is in it"
+						       : "'%s': no module is in it",
+			     r->input[0], r->module);
+	return rc;
+}
+
+static int export_one(const struct request *r, const struct form *form, struct arena *a,
+		      struct err *err)
+{
+	struct chosen c = { 0 };
+	struct bytes out;
+	int in[2] = { -1, -1 }, rc = -1;
+
+	if (r->ninput != 1)
+		return err_set(err, ERR_USAGE, "--format=%s takes one recording or profile",
+			       form->name);
+	if (choose(r, a, &c, err) < 0)
+		return -1;
+	if (!r->module && c.n > 1)
+		say_line(stderr, "morphctl: of %s, which has most; --module names another",
+			 c.profile.module);
+	in[0] = modulefile_of_profile(&r->source.at, r->source.binary, r->source.nbinary,
+				      &c.profile, err);
+	in[1] = memfd_create("profile", MFD_CLOEXEC);
+	if (in[1] < 0)
+		err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
+	else if (in[0] >= 0 && io_write_all(in[1], c.text.p, c.text.n, err) == 0 &&
+		 lseek(in[1], 0, SEEK_SET) == 0)
+		rc = modulefile_text(r->source.at.morph_edit, JOB_EXPORT, in, 2, form->job, a,
+				     &out, err);
+	if (rc < 0)
+		err_wrap(err, "'%s'", c.profile.module);
+	else
+		rc = write_out(r->out, out, err);
+	for (int i = 0; i < 2; i++)
+		if (in[i] >= 0)
+			close(in[i]);
+	return rc;
+}
+
+/* --- the command --- */
+
+static const struct form *find_form(const char *name)
+{
+	for (const struct form *f = forms; f->name; f++)
+		if (strcmp(f->name, name) == 0)
+			return f;
+	say_line(stderr, "morphctl export: no format '%s'", name);
+	return NULL;
+}
+
+static int run(const struct request *r, const struct form *form)
+{
+	struct arena *a = arena_new();
+	struct err err = { 0 };
+	int rc = form->write ? export_all(r, form, a, &err) : export_one(r, form, a, &err);
+
+	arena_free(a);
+	if (rc == 0)
+		return 0;
+	say_line(stderr, "morphctl: %s", err.text);
+	return err_exit_code(&err);
+}
+
+int ctl_export(const struct ctl *ctl, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "format", required_argument, NULL, 'f' },
+		{ "module", required_argument, NULL, 'm' },
+		{ "binary", required_argument, NULL, 'b' },
+		{ "morph-edit", required_argument, NULL, 'e' },
+		{ "store", required_argument, NULL, 's' },
+		{ 0 }
+	};
+	const char **binary = memory_new((size_t)argc, sizeof(*binary));
+	struct request r = { .source = { .at = { program_of_ours("morph-edit"),
+						 "/var/lib/morph" },
+					 .binary = binary } };
+	const struct form *form = NULL;
+	bool usage = false;
+	int c, code = 2;
+
+	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
+		switch (c) {
+		case 'o': r.out = optarg; break;
+		case 'm': r.module = optarg; break;
+		case 'b': binary[r.source.nbinary++] = optarg; break;
+		case 'e': r.source.at.morph_edit = optarg; break;
+		case 's': r.source.at.store = optarg; break;
+		case 'f':
+			form = find_form(optarg);
+			usage = usage || !form;
+			break;
+		default: usage = true;
+		}
+	}
+	r.input = (const char *const *)argv + optind;
+	r.ninput = (uint32_t)(argc - optind);
+	if (usage || !form || !r.out || optind >= argc) {
+		code = ctl_usage(ctl);
+	} else if (!r.source.at.morph_edit) {
+		(void)fputs(
+			"morphctl: morph-edit is not beside morphctl; --morph-edit names it\n",
+			stderr);
+		code = 1;
+	} else {
+		code = run(&r, form);
+	}
+	free(binary);
+	return code;
+}

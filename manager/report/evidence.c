@@ -1,0 +1,102 @@
+/* evidence.c - what recordings and profiles show, place by place, with names
+ *
+ * Tested by tests/e2e/export.sh.
+ */
+#include "manager/report/evidence.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "lib/io.h"
+#include "lib/profile.h"
+#include "manager/report/evidence_log.h"
+#include "manager/report/evidence_names.h"
+
+/* Bytes of a profile; chosen. */
+enum { PROFILE_MAX = 1 << 30 };
+
+/* --- profiles --- */
+
+static void add_place(struct evidence *e, const struct evidence_place *p)
+{
+	vec_push(e->arena, &e->place, *p);
+	e->total += p->count;
+}
+
+static void add_blocks(struct evidence *e, const struct profile *p,
+		       const struct evidence_source *source)
+{
+	struct evidence_place place = { .program = EVIDENCE_NONE, .function = EVIDENCE_NONE };
+	uint32_t first = e->place.n;
+	struct wr lines = { 0 };
+	struct err why;
+
+	place.module = evidence_module(e, p->module, true);
+	for (uint32_t i = 0; i < p->nblock; i++) {
+		const char *line = arena_printf(e->arena, "0x%" PRIx64 "\n", p->block[i].addr);
+
+		wr_raw(&lines, line, strlen(line));
+		place.addr = place.block = p->block[i].addr;
+		place.count = p->block[i].samples;
+		add_place(e, &place);
+	}
+	int fd = p->nblock ? modulefile_of_profile(&source->at, source->binary,
+						   source->nbinary, p, &why)
+			   : -1;
+	if (p->nblock &&
+	    (fd < 0 ||
+	     evidence_ask_names(e, source->at.morph_edit, fd, &lines, first, &why) < 0))
+		e->module.v[place.module].note = arena_printf(e->arena, "%s", why.text);
+	if (fd >= 0)
+		close(fd);
+	wr_free(&lines);
+	place.addr = place.block = 0;
+	place.count = p->outside;
+	if (p->outside > 0)
+		add_place(e, &place);
+}
+
+static int add_profile(struct evidence *e, int fd, const struct evidence_source *source,
+		       struct err *err)
+{
+	struct profile p;
+	struct bytes b;
+
+	if (io_read_all(fd, PROFILE_MAX, e->arena, &b, err) < 0 ||
+	    profile_read(b, e->arena, &p, err) < 0)
+		return -1;
+	if (e->clock && e->executions != profile_has_executions(&p))
+		return err_set(err, ERR_USAGE, "samples and executions do not add up: this is "
+			       "by '%s', what is in front of it by '%s'", p.clock, e->clock);
+	e->executions = profile_has_executions(&p);
+	e->clock = p.clock;
+	add_blocks(e, &p, source);
+	return 0;
+}
+
+int evidence_add(struct evidence *e, const char *path, const struct evidence_source *source,
+		 struct err *err)
+{
+	static const char profile_start[] = "morph-profile ";
+	char start[sizeof(profile_start) - 1] = "";
+	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
+	ssize_t n = pread(fd, start, sizeof(start), 0);
+	if (n < 0)
+		rc = err_set(err, ERR_SYS, "read: %s", strerror(errno));
+	else if (memcmp(start, profile_start, sizeof(start)) == 0)
+		rc = add_profile(e, fd, source, err);
+	else if (e->executions)
+		rc = err_set(err, ERR_USAGE, "samples and executions do not add up: this is a "
+			     "log, what is in front of it by '%s'", e->clock);
+	else
+		rc = evidence_add_log(e, fd, source, err);
+	close(fd);
+	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
+}

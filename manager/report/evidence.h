@@ -1,0 +1,94 @@
+/* evidence.h - what recordings and profiles show, place by place, with names
+ *
+ * A log of `morphctl record` gives samples by program and instruction, a block profile
+ * (lib/profile.h) gives counts by basic block.  Addresses are those of the original, also where
+ * a generation of it ran.  What is in no file has a module of its own, whose name is in
+ * brackets.
+ *
+ * Names come from confined jobs (`morph-edit places`) and are fit to show (lib/utf8.h).
+ * Everything lives in the arena that evidence_init() is given.
+ */
+#ifndef MANAGER_REPORT_EVIDENCE_H
+#define MANAGER_REPORT_EVIDENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/addr.h"
+#include "lib/arena.h"
+#include "lib/digest.h"
+#include "manager/report/modulefile.h"
+
+struct err;
+
+#define EVIDENCE_NONE UINT32_MAX
+
+struct evidence_frame {
+	const char *name, *file;	/* file "": not known */
+	uint32_t line;			/* 0: not known */
+};
+
+struct evidence_function {
+	vaddr entry;
+	uint64_t size;			/* bytes; 0: known by its symbol alone */
+	const char *name;
+};
+
+struct evidence_module {
+	const char *path;
+	const char *shown;		/* the path, fit to show */
+	const char *build_id;		/* hexadecimal digits, "" if it has none */
+	const char *note;		/* what could not be had of it, NULL: nothing */
+	bool file;			/* else it is something in brackets */
+	uint32_t nfunction;
+	struct evidence_function *function;
+};
+
+struct evidence_place {
+	uint32_t program;		/* in program[]; EVIDENCE_NONE: not known */
+	uint32_t module;
+	uint32_t function;		/* of the module; EVIDENCE_NONE: in none */
+	vaddr addr, block;		/* 0: not known */
+	double count;
+	uint32_t nframe;		/* 0 only where function is EVIDENCE_NONE */
+	/* innermost first; the last one is the function */
+	const struct evidence_frame *frame;
+};
+
+struct evidence {
+	struct arena *arena;
+	const char *clock;		/* NULL: nothing was added */
+	bool executions;		/* counts are executions of blocks, not samples */
+	uint64_t period_ns;		/* of a sample; 0: not known */
+	uint64_t start_ns;		/* since 1970, of the earliest log; 0: not known */
+	uint64_t length_ns;		/* of all logs together */
+	uint64_t lost;			/* records */
+	double total;			/* sum over place[] */
+	VEC(const char *) program;	/* paths, fit to show */
+	VEC(struct evidence_module) module;
+	VEC(struct evidence_place) place;
+};
+
+struct evidence_source {
+	struct modulefile_places at;
+	const char *const *binary;	/* [nbinary] files that are looked at before a path */
+	uint32_t nbinary;
+};
+
+void evidence_init(struct evidence *e, struct arena *a);
+/* Adds a log or a profile.  Logs and profiles, or samples and executions, do not add up: that
+ * is an error, as what is neither is. */
+int evidence_add(struct evidence *e, const char *path, const struct evidence_source *source,
+		 struct err *err);
+
+/* The indices of what has that name, entered if it is not there yet. */
+uint32_t evidence_program(struct evidence *e, const char *path);
+uint32_t evidence_module(struct evidence *e, const char *path, bool file);
+/* The last part of a path. */
+const char *evidence_base(const char *path);
+/* Its module is the program itself: who shows both need not show it twice. */
+bool evidence_is_program(const struct evidence *e, const struct evidence_place *p);
+/* The place's name: of its function, or else of the module, in brackets. */
+const char *evidence_name(const struct evidence *e, const struct evidence_place *p);
+
+#endif

@@ -1,0 +1,258 @@
+/* evidence_log.c - the samples of a log by program, file and instruction
+ *
+ *   sample --spaces--> (program, file, offset), equal ones added up
+ *          --one file after the other: the original, the block map--> address
+ *          --morph-edit places--> function, block, frames
+ *
+ * Other than attribute.h, which feeds the store, this keeps the instruction and the program.
+ *
+ * Tested by tests/e2e/export.sh.
+ */
+#include "manager/report/evidence_log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "lib/memory.h"
+#include "manager/report/evidence_names.h"
+#include "manager/samples/space.h"
+#include "monitor/spool.h"
+
+/* Samples in no file, in the place of a file's index. */
+enum elsewhere { IN_KERNEL = 1, IN_VDSO, IN_MADE, IN_UNKNOWN, IN_OTHERS, NELSEWHERE };
+static const char *const elsewhere_name[NELSEWHERE] = {
+	[IN_KERNEL] = "[kernel]", [IN_VDSO] = "[vdso]", [IN_MADE] = "[code made at run time]",
+	[IN_UNKNOWN] = "[unknown processes]", [IN_OTHERS] = "[other pid namespaces]",
+};
+
+struct item {
+	uint32_t file;		/* of the spaces; UINT32_MAX - n: elsewhere n */
+	uint32_t program;	/* likewise; UINT32_MAX: not known */
+	uint64_t off;
+	uint64_t samples;
+};
+
+struct items {
+	struct item *at;
+	size_t n, cap, kept;	/* the first `kept` are in order, each once */
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	if (x->off != y->off)
+		return x->off < y->off ? -1 : 1;
+	return x->program < y->program ? -1 : x->program > y->program;
+}
+
+static void items_merge(struct items *s)
+{
+	size_t n = 0;
+
+	if (s->n)
+		qsort(s->at, s->n, sizeof(*s->at), by_place);
+	for (size_t i = 0; i < s->n; i++) {
+		if (n && by_place(&s->at[n - 1], &s->at[i]) == 0)
+			s->at[n - 1].samples += s->at[i].samples;
+		else
+			s->at[n++] = s->at[i];
+	}
+	s->n = s->kept = n;
+}
+
+static void items_add(struct items *s, const struct item *item)
+{
+	if (s->n == s->cap)
+		items_merge(s);
+	if (s->n >= s->cap / 2 && s->n == s->kept) {
+		s->cap = s->cap ? 2 * s->cap : 4096;
+		s->at = memory_grow(s->at, s->cap, sizeof(*s->at));
+	}
+	s->at[s->n++] = *item;
+}
+
+/* --- the walk --- */
+
+static struct item place_of(struct spaces *spaces, const struct spool_event *ev)
+{
+	static const enum elsewhere where[] = {
+		[SPACE_VDSO] = IN_VDSO, [SPACE_ANON] = IN_MADE,
+		[SPACE_NOPROCESS] = IN_UNKNOWN, [SPACE_ELSEWHERE] = IN_OTHERS,
+	};
+	const struct space_run *run = spaces_run(spaces, ev->pid);
+	struct item item = { .program = run && run->exe ? run->exe - 1 : UINT32_MAX,
+			     .file = UINT32_MAX - IN_KERNEL, .samples = 1 };
+	file_off off;
+
+	if (ev->sample.kernel)
+		return item;
+	enum space_hit hit = spaces_find(spaces, ev->pid, ev->sample.pc, &item.file, &off);
+	if (hit == SPACE_FILE)
+		item.off = off;
+	else
+		item.file = UINT32_MAX - where[hit];
+	return item;
+}
+
+static void walk(struct evidence *e, struct spool_reader *r, struct spaces *spaces,
+		 struct items *items)
+{
+	uint64_t first = 0, last = 0;
+	struct spool_event ev;
+
+	while (spool_read(r, &ev) == 1) {
+		first = first ? first : ev.time_ns;
+		last = ev.time_ns;
+		if (ev.kind == SPOOL_SAMPLE) {
+			struct item item = place_of(spaces, &ev);
+
+			items_add(items, &item);
+		} else if (ev.kind == SPOOL_LOST || ev.kind == SPOOL_GAP) {
+			e->lost += ev.lost;
+		} else {
+			spaces_event(spaces, &ev);
+		}
+	}
+	e->length_ns += last - first;
+}
+
+/* --- one file --- */
+
+struct file {
+	struct evidence *e;
+	const struct evidence_source *source;
+	int fd, original;	/* -1: none */
+	struct blockmap map;	/* of a generation */
+};
+
+static int open_named(struct file *f, const struct space_file *file, struct err *err)
+{
+	struct stat st;
+
+	for (uint32_t i = 0; i < f->source->nbinary; i++) {
+		const char *path = f->source->binary[i];
+
+		if (strcmp(evidence_base(path), evidence_base(file->path)) == 0)
+			return modulefile_open(path, &st, err);
+	}
+	if (file->path[0] != '/')
+		return err_set(err, ERR_REFUSED, "not a file with a path");
+	int fd = modulefile_open(file->path, &st, err);
+	if (fd >= 0 && st.st_ino != file->inode) {
+		close(fd);
+		return err_set(err, ERR_REFUSED, "another file is there by now");
+	}
+	return fd;
+}
+
+static int open_file(struct file *f, const struct space_file *file, struct err *err)
+{
+	f->fd = open_named(f, file, err);
+	if (f->fd < 0)
+		return -1;
+	if (blockmap_may_be_in(f->fd)) {
+		f->original = modulefile_original(&f->source->at, f->fd, &f->map, err);
+		return f->original < 0 ? -1 : 0;
+	}
+	return 0;
+}
+
+/* How the job is asked for the place: by its address in the original, or the file's offset. */
+static const char *question(const struct file *f, uint64_t off)
+{
+	new_vaddr addr;
+
+	if (f->original < 0)
+		return arena_printf(f->e->arena, "+0x%" PRIx64 "\n", off);
+	if (blockmap_vaddr_of(&f->map, off, &addr) < 0)
+		return "0x0\n";
+	const struct blockmap_block *b = blockmap_find_gen(&f->map, addr);
+	return arena_printf(f->e->arena, "0x%" PRIx64 "\n",
+			    b ? blockmap_orig_of(&f->map, b, addr) : (vaddr)addr);
+}
+
+static void close_file(struct file *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	if (f->original >= 0)
+		close(f->original);
+	blockmap_free(&f->map);
+}
+
+static uint32_t program_of(struct evidence *e, struct spaces *spaces, uint32_t program)
+{
+	return program == UINT32_MAX
+		       ? EVIDENCE_NONE
+		       : evidence_program(e, spaces_file(spaces, program)->path);
+}
+
+/* item[0..n) are of one file, or of one kind of elsewhere. */
+static void add_items(struct evidence *e, const struct evidence_source *source,
+		      struct spaces *spaces, const struct item *item, size_t n)
+{
+	uint32_t kind = UINT32_MAX - item->file, first = e->place.n;
+	bool known = kind >= NELSEWHERE;
+	struct file f = { .e = e, .source = source, .fd = -1, .original = -1 };
+	const struct space_file *file = known ? spaces_file(spaces, item->file) : NULL;
+	uint32_t module = evidence_module(e, known ? file->path : elsewhere_name[kind], known);
+	struct wr lines = { 0 };
+	struct err why;
+	bool open = known && open_file(&f, file, &why) == 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct evidence_place p = { .module = module, .function = EVIDENCE_NONE,
+					    .count = (double)item[i].samples,
+					    .program = program_of(e, spaces, item[i].program) };
+
+		vec_push(e->arena, &e->place, p);
+		e->total += p.count;
+		if (open) {
+			const char *line = question(&f, item[i].off);
+
+			wr_raw(&lines, line, strlen(line));
+		}
+	}
+	if (known && (!open || evidence_ask_names(e, source->at.morph_edit,
+						  f.original < 0 ? f.fd : f.original, &lines,
+						  first, &why) < 0))
+		e->module.v[module].note = arena_printf(e->arena, "%s", why.text);
+	close_file(&f);
+	wr_free(&lines);
+}
+
+int evidence_add_log(struct evidence *e, int fd, const struct evidence_source *source,
+		     struct err *err)
+{
+	struct spool_reader *r = spool_reader_open(fd, err);
+	struct items items = { 0 };
+
+	if (!r)
+		return -1;
+	struct spaces *spaces = spaces_new(NULL);
+	walk(e, r, spaces, &items);
+	items_merge(&items);
+	for (size_t i = 0, end; i < items.n; i = end) {
+		for (end = i; end < items.n && items.at[end].file == items.at[i].file; end++)
+			;
+		add_items(e, source, spaces, &items.at[i], end - i);
+	}
+	uint64_t start_ns = spool_reader_start_wall_ns(r);
+	if (!e->start_ns || start_ns < e->start_ns)
+		e->start_ns = start_ns;
+	e->clock = arena_printf(e->arena, "%s", spool_reader_clock(r));
+	/* of logs with several periods a sample is no time */
+	e->period_ns = e->period_ns && e->period_ns != spool_reader_period_ns(r)
+			       ? 0
+			       : spool_reader_period_ns(r);
+	free(items.at);
+	spaces_free(spaces);
+	spool_reader_free(r);
+	return 0;
+}

@@ -1,0 +1,66 @@
+/* evidence_set.c - the programs and modules of evidence, and what its places are called */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/utf8.h"
+#include "manager/report/evidence.h"
+
+void evidence_init(struct evidence *e, struct arena *a)
+{
+	*e = (struct evidence){ .arena = a };
+}
+
+static const char *shown(struct evidence *e, const char *text)
+{
+	char *s = utf8_escaped(text);
+	const char *copy = arena_dup(e->arena, s, strlen(s) + 1);
+
+	free(s);
+	return copy;
+}
+
+uint32_t evidence_program(struct evidence *e, const char *path)
+{
+	const char *name = shown(e, path);
+
+	for (uint32_t i = 0; i < e->program.n; i++)
+		if (strcmp(e->program.v[i], name) == 0)
+			return i;
+	vec_push(e->arena, &e->program, name);
+	return e->program.n - 1;
+}
+
+uint32_t evidence_module(struct evidence *e, const char *path, bool file)
+{
+	struct evidence_module m = { .path = arena_dup(e->arena, path, strlen(path) + 1),
+				     .build_id = "", .file = file };
+
+	for (uint32_t i = 0; i < e->module.n; i++)
+		if (e->module.v[i].file == file && strcmp(e->module.v[i].path, path) == 0)
+			return i;
+	m.shown = shown(e, path);
+	vec_push(e->arena, &e->module, m);
+	return e->module.n - 1;
+}
+
+const char *evidence_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+bool evidence_is_program(const struct evidence *e, const struct evidence_place *p)
+{
+	return p->program != EVIDENCE_NONE &&
+	       strcmp(e->program.v[p->program], e->module.v[p->module].shown) == 0;
+}
+
+const char *evidence_name(const struct evidence *e, const struct evidence_place *p)
+{
+	const struct evidence_module *m = &e->module.v[p->module];
+
+	if (p->nframe)
+		return p->frame[p->nframe - 1].name;
+	return m->file ? arena_printf(e->arena, "[%s]", evidence_base(m->shown)) : m->shown;
+}
