@@ -66,7 +66,7 @@ int role_monitor(const struct role_options *o)
 	role_detach(o);
 	int spool = open_spool(o, &err);
 	if (spool < 0 || fcntl(ROLE_FD_PARENT, F_SETFD, FD_CLOEXEC) < 0) {
-		role_log("%s", spool < 0 ? err.text : "started without its parent");
+		role_error("%s", spool < 0 ? err.text : "started without its parent");
 		return 1;
 	}
 	struct perf_set *set = perf_open(&wanted, &err);
@@ -79,14 +79,14 @@ int role_monitor(const struct role_options *o)
 		.confine_ctx = &copy,
 	};
 	if (set && (!perf_tells_crashes(set) || (o->switched && !perf_guards(set))))
-		role_log("%s", perf_lacks(set)->note);
+		role_warn("%s", perf_lacks(set)->note);
 	struct monitor_counts counts = { 0 };
 	struct err untold;
 	if (!set)		/* else the parent sees that we end */
 		(void)monitor_tell_failure(ROLE_FD_PARENT, err.text, &untold);
 	int rc = set ? monitor_run(set, &options, &counts, &err) : -1;
 	if (rc < 0)
-		role_log("%s", err.text);
+		role_log_err(&err);
 	else if (counts.cpu_came)
 		role_log("a CPU came online: beginning anew with all of them");
 	perf_close(set);

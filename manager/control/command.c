@@ -82,7 +82,7 @@ static int sync_spool(struct work *w, struct client *cl, struct err *err)
 	if (work_sync(w, &spool, err) < 0) {
 		if (tell || w->ask->stop)
 			return -1;
-		role_log("%s", err->text);
+		role_log_err(err);
 		return err_set(err, ERR_SYS,
 			       "the samples could not be taken in; the daemon's log says why");
 	}

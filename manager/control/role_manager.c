@@ -136,7 +136,7 @@ static void turn(struct manager *m, int timeout_ms)
 	f[1] = (struct pollfd){ m->watch ? watch_fd(m->watch) : -1, POLLIN, 0 };
 	if (poll(f, (nfds_t)(2 + n), timeout_ms) < 0) {
 		if (errno != EINTR)
-			role_log("poll: %s", strerror(errno));
+			role_error("poll: %s", strerror(errno));
 		return;
 	}
 	if (f[0].revents && ask_receive(&m->ask, &err) < 0)
@@ -166,7 +166,7 @@ static void reload(struct manager *m)
 
 	m->ask.reload = false;
 	if (work_reload(&m->work, &err) < 0)
-		role_log("the old policy stays: %s", err.text);
+		role_error("the old policy stays: %s", err.text);
 	else
 		role_log("policy '%s' read anew", m->work.options->policy);
 	m->next_idle_ms = 0;
@@ -228,7 +228,7 @@ static void watch_new_modules(struct manager *m)
 		return;
 	m->work.gives_way = true;
 	if (store_module_each(m->work.store, watch_module, m, &err) < 0)
-		role_log("%s", err.text);
+		role_log_err(&err);
 	m->work.gives_way = false;
 }
 
@@ -335,18 +335,18 @@ int role_manager(const struct role_options *o)
 	if (fcntl(ROLE_FD_PARENT, F_SETFD, FD_CLOEXEC) < 0 ||
 	    fcntl(ROLE_FD_LISTEN, F_SETFD, FD_CLOEXEC) < 0 ||
 	    fcntl(ROLE_FD_PARENT, F_SETFL, O_NONBLOCK) < 0) {
-		role_log("started without its parent");
+		role_error("started without its parent");
 		return 1;
 	}
 	if (role_user(o->user, &user, &err) < 0 || role_drop(&user, &err) < 0 ||
 	    confine_role(CONFINE_MANAGER, o->store, *o->host ? o->host : NULL, &err) < 0) {
-		role_log("%s", err.text);
+		role_log_err(&err);
 		return err_exit_code(&err);
 	}
 	if (manager_open(&m, o, ROLE_FD_PARENT, ROLE_FD_LISTEN, starter,
 			 user.change ? user.gid : (gid_t)-1, &err) < 0) {
 		if (!m.ask.stop)
-			role_log("%s", err.text);
+			role_log_err(&err);
 		code = m.ask.stop ? 0 : err_exit_code(&err);
 	} else {
 		role_log("pid %d, as user %d: may read and write '%s', answer on '%s' and ask "

@@ -107,11 +107,13 @@ static int reply_fd(struct requests *p, int fd, const struct err *why, struct er
 
 static void log_refused(const struct requests *p, const struct err *why)
 {
+	const struct log_event e = { NULL, "refused", p->request.text, 0 };
 	char text[PRINTABLE_MAX];
 
 	printable(why->text, text);
-	role_log("%s refused: %s", p->request.type == MSG_RESTORE ? "restore" :
-		 p->request.type == MSG_INSTALL ? "swap" : "running process", text);
+	role_event(LEVEL_WARNING, &e, "%s refused: %s",
+		   p->request.type == MSG_RESTORE ? "restore" :
+		   p->request.type == MSG_INSTALL ? "swap" : "running process", text);
 }
 
 static void log_done(const struct requests *p)
@@ -123,8 +125,9 @@ static void log_done(const struct requests *p)
 	printable(m->text, path);
 	digest_hex(&m->digest[restored ? 1 : 2], now);
 	digest_hex(&m->digest[0], before);
-	role_log("%s '%s': %.16s in the place of %.16s", restored ? "restored" : "swapped",
-		 path, now, before);
+	const struct log_event e = { NULL, restored ? "restored" : "swapped", m->text, 0 };
+	role_event(LEVEL_NOTICE, &e, "%s '%s': %.16s in the place of %.16s", e.name, path, now,
+		   before);
 }
 
 /* In a folder for programs; or one that was swapped, before root took its folder off the
@@ -300,7 +303,7 @@ static int finish_install(struct requests *p, const struct job_result *proof, st
 	if (!counts)
 		counting_forget(p->counting, m->text);
 	else if (counting_watch(p->counting, m->text, &m->digest[2], at, size, &why) < 0)
-		role_log("it counts for nobody: %s", why.text);
+		role_warn("it counts for nobody: %s", why.text);
 	return reply_ok(p, err);
 }
 

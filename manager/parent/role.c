@@ -9,60 +9,19 @@
 #include <grp.h>
 #include <pwd.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <syslog.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/err.h"
-#include "lib/utf8.h"
 #include "manager/parent/options.h"
-
-static bool to_syslog, detached;
-static const char *log_name = "morphd";
-
-void role_log_open(const struct role_options *o)
-{
-	log_name = options_role_name(o->role);
-	to_syslog = !o->foreground;
-	if (to_syslog)
-		openlog("morphd", LOG_PID | LOG_NDELAY, LOG_DAEMON);
-}
-
-void role_detach(const struct role_options *o)
-{
-	int null = o->foreground ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	if (null < 0)
-		return;
-	for (int i = 0; i < 3; i++)
-		(void)dup2(null, i);	/* at worst they stay what they are */
-	close(null);
-	detached = true;
-}
-
-void role_log(const char *fmt, ...)
-{
-	char raw[2048], text[UTF8_GROWTH * sizeof(raw)];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(raw, sizeof(raw), fmt, ap);	/* a cut line still tells */
-	va_end(ap);
-	utf8_escape(raw, text, sizeof(text));
-	if (to_syslog)
-		syslog(LOG_NOTICE, "%s: %s", log_name, text);
-	if (!detached)
-		/* nowhere else to say it */
-		(void)dprintf(2, "morphd[%s]: %s\n", log_name, text);
-}
 
 uint64_t role_now_ms(void)
 {
@@ -78,9 +37,11 @@ enum { PARK_FD = 40 };
 static void become(const struct role_options *o, enum msg_role role, int sock, int listen_fd)
 {
 	struct options_line line;
-	char locale[] = "PATH=/usr/bin:/bin", *env[] = { locale, NULL };
+	char path[] = "PATH=/usr/bin:/bin", stream[64], *env[] = { path, stream, NULL };
+	const char *journal = getenv("JOURNAL_STREAM");	/* for log.c */
 	sigset_t none;
 
+	(void)snprintf(stream, sizeof(stream), "JOURNAL_STREAM=%s", journal ? journal : "");
 	sock = fcntl(sock, F_DUPFD_CLOEXEC, PARK_FD);
 	if (listen_fd >= 0)
 		listen_fd = fcntl(listen_fd, F_DUPFD_CLOEXEC, PARK_FD);

@@ -15,6 +15,7 @@
 
 #include "lib/msg.h"
 #include "manager/parent/job.h"
+#include "manager/parent/log.h"
 
 struct err;
 
@@ -53,12 +54,6 @@ int role_user(const char *name, struct job_user *out, struct err *err);
 /* No new privileges, no core files, not even for a program that takes them (core_pattern
  * "|..."), that user, and death together with the parent. */
 int role_drop(const struct job_user *user, struct err *err);
-
-/* One line to standard error; when not in the foreground to syslog, and to standard error only
- * until role_detach(), which closes what belongs to whoever started us. */
-void role_log_open(const struct role_options *o);
-void role_detach(const struct role_options *o);
-void role_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* The loops; each returns the exit code of its process. */
 int role_parent(const struct role_options *o);

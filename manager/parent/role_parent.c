@@ -39,11 +39,11 @@
 
 #include "lib/err.h"
 #include "lib/landlock.h"
-#include "lib/say.h"
 #include "manager/parent/counting.h"
 #include "manager/parent/install.h"
 #include "manager/parent/ledger.h"
 #include "manager/parent/livework.h"
+#include "manager/parent/notify.h"
 #include "manager/parent/requests.h"
 #include "manager/parent/rights.h"
 #include "manager/parent/role.h"
@@ -199,7 +199,7 @@ static void open_live(struct parent *p)
 	else
 		err_set(&err, ERR_SYS, "'%s': %s", program, strerror(errno));
 	if (!p->requests.live)
-		role_log("running processes are left alone: %s", err.text);
+		role_warn("running processes are left alone: %s", err.text);
 }
 
 static int parent_open(struct parent *p, struct err *err)
@@ -243,7 +243,7 @@ static int parent_open(struct parent *p, struct err *err)
 /* A role that takes no messages any more is of no use; its end is then seen at its socket. */
 static void give_up(struct role_state *r, const struct err *err)
 {
-	role_log("%s", err->text);
+	role_log_err(err);
 	if (r->child.pid)
 		(void)kill(r->child.pid, SIGKILL);	/* it may have ended by itself */
 }
@@ -257,11 +257,24 @@ static void say(struct role_state *r, enum msg_type type, uint64_t num)
 		give_up(r, &err);
 }
 
+/* To systemd, if it asks. */
+static void tell_status(const struct parent *p, const char *state)
+{
+	const struct notify_sampling how = {
+		p->options.no_monitor, p->monitor.child.pid != 0, p->options.paused,
+		p->monitor_ends, p->counts.text
+	};
+
+	notify_sampling(state, &how);
+}
+
 static void tell_roles(struct parent *p)
 {
 	struct msg m = { .type = MSG_ROLES };
 	struct err err;
 
+	if (p->configured)
+		tell_status(p, "");
 	p->job_told = requests_job_pid(&p->requests);
 	if (!p->manager.child.pid)
 		return;
@@ -334,7 +347,7 @@ static void start_role(struct parent *p, struct role_state *r)
 	r->started_ms = role_now_ms();
 	r->told_to_end = false;
 	if (role_start(&r->child, &p->options, manager ? p->listen_fd : -1, &err) < 0) {
-		role_log("%s", err.text);
+		role_log_err(&err);
 		r->restart_ms = r->started_ms + BACKOFF_MOST_MS;
 		return;
 	}
@@ -369,7 +382,7 @@ static void end_role(struct parent *p, struct role_state *r, const char *why)
 		return;
 	if (manager && !p->configured && !why) {
 		if (code < 0)
-			role_log("the manager ended by a signal while it started");
+			role_error("the manager ended by a signal while it started");
 		p->stopping = true;	/* it has said why it cannot start */
 		p->stop_end_ms = now;
 		p->exit_code = code > 0 ? code : 1;
@@ -380,7 +393,7 @@ static void end_role(struct parent *p, struct role_state *r, const char *why)
 		r->restart_ms = now;
 		return;
 	}
-	role_log("%s (pid %d) ended%s%s; starting it again", manager ? "manager" : "monitor",
+	role_error("%s (pid %d) ended%s%s; starting it again", manager ? "manager" : "monitor",
 		 (int)pid,
 		 why	     ? ": "
 		 : code >= 0 ? " by itself"
@@ -401,6 +414,7 @@ static void stop(struct parent *p)
 {
 	if (p->stopping)
 		return;
+	notify_tell("STOPPING=1", "Stopping");
 	p->stopping = true;
 	p->stop_end_ms = role_now_ms() + STOP_MS;
 	say(&p->monitor, MSG_END, 0);
@@ -452,8 +466,11 @@ static void configure(struct parent *p, const struct msg *m)
 		p->ready_fd = -1;
 		role_detach(o);
 	}
+	bool first = !p->configured;
 	p->configured = true;
 	p->monitor.wanted = !o->no_monitor;
+	if (first)
+		tell_status(p, "READY=1");
 	if (!same && p->monitor.child.pid) {
 		p->monitor.told_to_end = true;
 		say(&p->monitor, MSG_END, 0);
@@ -581,7 +598,7 @@ static void turn(struct parent *p)
 	if (p->stopping)
 		timeout = until(p->stop_end_ms, timeout);
 	if (poll(f, 5 + COUNTING_POLL, timeout) < 0 && errno != EINTR)
-		role_log("poll: %s", strerror(errno));
+		role_error("poll: %s", strerror(errno));
 	tell_counted(p);	/* first: who began a moment ago may end soon */
 	on_signal(p);
 	if (f[2].revents)
@@ -652,7 +669,7 @@ int role_parent(const struct role_options *o)
 	p.requests.options = &p.options;
 	p.requests.counting = counting_new();
 	if (parent_open(&p, &err) < 0) {
-		say_line(stderr, "morphd: %s", err.text);
+		role_error("%s", err.text);
 		return err_exit_code(&err);
 	}
 	if (!o->foreground) {
@@ -668,7 +685,7 @@ int role_parent(const struct role_options *o)
 	p.rights = rights_here();
 	rights_log(&p.rights);
 	if (!landlock_version())
-		role_log("this kernel has no Landlock: a broken part of Morph could read what "
+		role_warn("this kernel has no Landlock: a broken part of Morph could read what "
 			 "everybody may read");
 	return parent_loop(&p);
 }

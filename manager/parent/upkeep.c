@@ -28,14 +28,14 @@ static void told(void *ctx, const struct install_recovered *r)
 
 	if (r->outcome == INSTALL_STUCK) {
 		printable(r->reason, text);
-		role_log("an interrupted swap is not cleaned up yet, and holds its own path "
+		role_error("an interrupted swap is not cleaned up yet, and holds its own path "
 			 "up: %s",
 			 text);
 		if (u->stuck)
 			return;		/* the manager knows */
 	} else {
 		printable(r->path, text);
-		role_log("interrupted swap of '%s': %s", text, outcome[r->outcome]);
+		role_warn("interrupted swap of '%s': %s", text, outcome[r->outcome]);
 	}
 	if (u->nrecovered < UPKEEP_MOST_TOLD)
 		u->recovered[u->nrecovered++] = *r;
@@ -47,7 +47,7 @@ static void recover(struct upkeep *u)
 	int stuck = install_recover(u->originals_fd, told, u, &err);
 
 	if (stuck < 0)
-		role_log("interrupted swaps: %s", err.text);
+		role_error("interrupted swaps: %s", err.text);
 	u->stuck = stuck;
 	u->wait_ms = !stuck || !u->wait_ms ? FIRST_MS
 		     : u->wait_ms * 2 > MOST_MS ? MOST_MS : u->wait_ms * 2;
@@ -63,7 +63,7 @@ static void sweep(struct upkeep *u)
 	u->sweep_ms = role_now_ms() + SWEEP_MS;
 	if (originals_sweep(u->originals_fd, u->ledger_fd, time(NULL), &swept, &err) < 0) {
 		printable(err.text, text);
-		role_log("no originals are removed: %s", text);
+		role_warn("no originals are removed: %s", text);
 	} else if (swept.entries || swept.originals) {
 		role_log("removed %u originals, %llu KiB, and %u entries of the ledger: their "
 			 "generations have not been at their paths for %d days",

@@ -16,7 +16,6 @@
 #include "manager/work/work.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -57,20 +56,6 @@ int work_read(int fd, struct wr *out, struct err *err)
 		got += (size_t)k;
 	}
 	return 0;
-}
-
-void work_history(struct work *w, const char *path, const char *event, const char *fmt, ...)
-{
-	char detail[1024];
-	struct err err;
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(detail, sizeof(detail), fmt, ap);	/* a cut line still tells */
-	va_end(ap);
-	role_log("%s: %s%s%s", path, event, *detail ? ": " : "", detail);
-	if (store_history_add(w->store, path, event, detail, &err) < 0)
-		role_log("%s", err.text);
 }
 
 int work_table(struct work *w, const struct store_module *m, struct wr *bytes,

@@ -314,7 +314,10 @@ int work_table(struct work *w, const struct store_module *m, struct wr *bytes,
 	       struct blocktable *out, struct err *err);
 /* The pristine original, wherever it is; a descriptor or -1. */
 int work_open_pristine(struct work *w, const struct store_module *m, struct err *err);
+/* What happened to the module (work_history.c); _of: to a generation of it. */
 void work_history(struct work *w, const char *path, const char *event, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
+void work_history_of(struct work *w, const char *path, uint32_t generation, const char *event,
+		     const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 #endif

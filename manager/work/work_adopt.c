@@ -59,6 +59,7 @@ int work_adopt(void *ctx, const char *path, int fd, struct digest *original, uin
 		rc = prove(w, original, fd, !*number, &err);	/* 0: one that counts */
 	}
 	if (rc < 0)
-		role_log("%s: looks like a generation, and is not adopted: %s", path, err.text);
+		role_warn("%s: looks like a generation, and is not adopted: %s", path,
+			  err.text);
 	return rc == 0;
 }

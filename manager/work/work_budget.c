@@ -60,7 +60,7 @@ void work_charge(struct work *w, int64_t module, uint32_t owner, uint64_t bytes)
 	if (owner == 0 && module == 0)
 		return;			/* what nobody's budget counts */
 	if ((ms || bytes) && store_spent_add(w->store, &c, store_now_ns(), &err) < 0)
-		role_log("%s", err.text);
+		role_log_err(&err);
 }
 
 uint32_t work_owner(int fd)

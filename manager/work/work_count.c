@@ -159,7 +159,7 @@ void work_counted(struct work *w)
 
 	for (int i = 0; i < w->ask->ncounted; i++) {
 		if (counted(w, &w->ask->counted[i], &err) < 0)
-			role_log("%s", err.text);
+			role_log_err(&err);
 		msg_close_fds(&w->ask->counted[i]);
 	}
 	w->ask->ncounted = 0;
@@ -202,7 +202,7 @@ int work_counting_keep(struct work *w, const struct store_module *m,
 
 	/* What cannot be read tells nothing; samples are there all the same. */
 	if (solve(w, m, c, &profile, &why) < 0) {
-		role_log("%s: what was counted is of no use: %s", m->path, why.text);
+		role_warn("%s: what was counted is of no use: %s", m->path, why.text);
 		wr_free(&profile);
 	}
 	int rc = work_evidence_keep(w, m, c, &profile, err);
@@ -305,7 +305,7 @@ int work_count_sweep(struct work *w, struct err *err)
 			continue;
 		rc = store_counting_by_generation(w->store, &generation, &c, err);
 		if (rc == 0 && unlinkat(dirfd(d), e->d_name, 0) < 0)
-			role_log("'%s': %s", e->d_name, strerror(errno));
+			role_warn("'%s': %s", e->d_name, strerror(errno));
 	}
 	(void)closedir(d);
 	return rc < 0 ? -1 : 0;

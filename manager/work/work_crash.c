@@ -219,8 +219,8 @@ int work_take_back(struct work *w, struct store_module *m, const struct store_ge
 	(void)snprintf(m->refusal, sizeof(m->refusal), "%s", why);	/* fits */
 	if (store_module_put(w->store, m, err) < 0)
 		return -1;
-	work_history(w, m->path, store_state_name[state], "%s; not again for this original",
-		     why);
+	work_history_of(w, m->path, g->number, store_state_name[state],
+			"%s; not again for this original", why);
 	return 0;
 }
 
@@ -241,7 +241,7 @@ static int take_back(struct work *w, struct store_module *m, const struct store_
 	name_crash(g, c, why);
 	/* The program comes first; what is lost with a full disk is the report. */
 	if (quarantine(w, m, g, &trouble) < 0)
-		role_log("%s", trouble.text);
+		role_log_err(&trouble);
 	return work_take_back(w, m, g, STATE_CRASHED, why, err);
 }
 
@@ -316,5 +316,5 @@ void work_crashes(struct work *w, const struct attribution *a)
 
 	for (uint32_t i = 0; i < a->ncrash; i++)
 		if (take_crash(w, &a->crash[i], &err) < 0)
-			role_log("%s", err.text);
+			role_log_err(&err);
 }

@@ -33,7 +33,7 @@ void work_yield(struct work *w, bool urgent)
 	enum yield_act act = yield_step(&a->yield, a->yields, idle_goes_on(condition), urgent,
 					role_now_ms());
 	if (act != YIELD_NOTHING && ask_yield(a, act, &err) < 0)
-		role_log("%s", err.text);
+		role_log_err(&err);
 }
 
 /* w->again, perhaps to be counted first. */
@@ -45,7 +45,7 @@ static int lay_out(struct work *w, struct err *err)
 	if (w->again_counts) {
 		if (work_count(w, w->again, err) == 0 || w->ask->yield.done || w->ask->stop)
 			return w->ask->yield.done ? -1 : 0;
-		role_log("%s", err->text);	/* samples alone will do */
+		role_log_err(err);	/* samples alone will do */
 		w->again_counts = false;
 	}
 	return work_reoptimize(w, w->again, false, NULL, err);
@@ -60,7 +60,7 @@ static void stop_counting(struct work *w, const char *path)
 	if (store_module_by_path(w->store, path, &m, &err) == 1 &&
 	    store_counting_get(w->store, m.id, &c, &err) == 1 &&
 	    work_restore(w, path, false, NULL, &err) < 0) {
-		role_log("%s", err.text);
+		role_log_err(&err);
 		w->counting_again_ms = w->now_ms() + AGAIN_MS;
 	}
 }
@@ -75,7 +75,7 @@ static void end_overdue(struct work *w)
 		return;
 	int rc = work_count_overdue(w, path, &err);
 	if (rc < 0)
-		role_log("%s", err.text);
+		role_log_err(&err);
 	if (rc > 0)
 		stop_counting(w, path);
 	if (rc && work_count_overdue(w, path, &err) != 0)
@@ -96,7 +96,7 @@ static void watch_counting(struct work *w)
 	w->counting_ms = w->now_ms() + AGAIN_MS;
 	if (store_counting_ids(w->store, &module, &n, &err) < 0 ||
 	    (n && work_sync(w, &spool, &err) < 0))
-		role_log("%s", err.text);
+		role_log_err(&err);
 	free(module);
 }
 
@@ -119,7 +119,7 @@ static void automatic(struct work *w)
 	if (rc > 0)
 		rc = lay_out(w, &err);
 	if (rc < 0)
-		role_log("%s", err.text);
+		role_log_err(&err);
 	/* It counts no more than it must, laid out or not. */
 	if (rc < 0 && counted && !w->ask->yield.done && !w->ask->stop)
 		stop_counting(w, w->again);
@@ -134,7 +134,7 @@ void work_crashed(struct work *w)
 	struct err err = { 0 };
 
 	if (work_sync(w, &spool, &err) < 0)
-		role_log("%s", err.text);
+		role_log_err(&err);
 }
 
 void work_idle(struct work *w)
@@ -154,7 +154,7 @@ void work_idle(struct work *w)
 	w->note[0] = '\0';
 	w->ask->yields = YIELD_STOPS;
 	if (work_sync(w, &spool, &err) < 0) {
-		role_log("%s", err.text);
+		role_log_err(&err);
 		(void)snprintf(w->note, sizeof(w->note), "%.500s", err.text);
 	} else if (policy_automatic(w->policy) && !w->ask->stop) {
 		automatic(w);

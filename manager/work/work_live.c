@@ -229,7 +229,7 @@ int work_live_look(struct work *w)
 	}
 	l->look_ms = w->now_ms() + AGAIN_MS;
 	if (!w->ask->stop && strcmp(l->trouble, err.text) != 0)
-		role_log("which processes have generations: %.200s", err.text);
+		role_warn("which processes have generations: %.200s", err.text);
 	(void)snprintf(l->trouble, sizeof(l->trouble), "%.250s", err.text);
 	return -1;
 }
@@ -248,7 +248,7 @@ static bool take_out(struct work *w)
 			continue;
 		any = true;
 		if (ask_live_off(w->ask, r->pid, &r->generation, &err) < 0 && !w->ask->stop)
-			role_log("%s: process %d keeps its generation for now: %s", r->path,
+			role_warn("%s: process %d keeps its generation for now: %s", r->path,
 				 (int)r->pid, err.text);
 	}
 	return any;
@@ -425,15 +425,16 @@ static bool put_in_all(struct form *f, const uint32_t *pid, uint32_t n)
 		if (!is_due(f, (pid_t)pid[i], &start))
 			continue;
 		if (!opened && open_form(f, &err) < 0) {
-			role_log("%s: %s", f->m.path, err.text);
+			role_warn("%s: %s", f->m.path, err.text);
 			break;
 		}
 		opened = true;
 		tries++;
 		if (map_form(f, (pid_t)pid[i], start, said, &err) == 0) {
 			any = true;
-			work_history(w, f->m.path, "live", "process %u runs generation %"
-				     PRIu32 ": %s", (unsigned)pid[i], f->g.number, said);
+			work_history_of(w, f->m.path, f->g.number, "live", "process %u runs "
+					"generation %" PRIu32 ": %s", (unsigned)pid[i],
+					f->g.number, said);
 		} else if (w->ask->yield.done || w->ask->stop) {
 			break;			/* others need the machine: the next time */
 		} else {
@@ -500,7 +501,7 @@ void work_live(struct work *w, bool idle)
 		w->ask->yields = YIELD_ENDS;
 		w->ask->yield = (struct yield){ 0 };	/* of a question before these */
 		if (store_module_each(w->store, put_in, &r, &err) < 0)
-			role_log("%s", err.text);
+			role_log_err(&err);
 		w->ask->yields = YIELD_NEVER;
 	}
 	if ((any || r.any) && !w->ask->stop)

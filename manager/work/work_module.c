@@ -71,7 +71,7 @@ uint64_t work_look(struct work *w, const char *path)
 	int rc = modules_look(w->modules, path, &how, m, &err);
 	bool way_given = rc < 0 && w->gives_way && w->ask->trusted_waits;
 	if (rc < 0 && !way_given)
-		role_log("%s", err.text);
+		role_log_err(&err);
 	free(m);
 	return way_given ? LOOKWAIT_LEAST_MS
 	       : how == MODULE_LATER ? modules_wait_ms(w->modules) : 0;
@@ -352,7 +352,7 @@ static bool replace_older(void *ctx, const struct store_generation *g)
 
 	if (g->id != k->g.id && g->state == STATE_INSTALLED &&
 	    store_generation_state(k->w->store, g->id, STATE_REPLACED, "", &err) < 0)
-		role_log("%s", err.text);
+		role_log_err(&err);
 	return true;
 }
 
@@ -377,12 +377,12 @@ static int reoptimize(struct making *k, const char *path, struct err *err)
 	    (!k->counts && work_counting_ends(w, k->m.id, err) < 0))
 		return -1;
 	if (k->counts)
-		work_history(w, path, "counting",
+		work_history_of(w, path, k->g.number, "counting",
 			     "generation %" PRIu32 " counts what %.0f samples leave open, "
 			     "%.0f %%, for %.0f ppm", k->g.number, k->samples,
 			     100 * work_figure(k->g.stats, "open"), 1e6 * k->count_gain);
 	else
-		work_history(w, path, "installed",
+		work_history_of(w, path, k->g.number, "installed",
 			     "generation %" PRIu32 " from %.0f samples%s, passes %s",
 			     k->g.number, k->samples, k->counted, k->g.passes);
 	return 0;
@@ -451,7 +451,7 @@ int work_count(struct work *w, const char *path, struct err *err)
 	    (work_counting_ends(w, k->m.id, &why) < 0 ||
 	     store_profile_get(w->store, k->m.id, &none.use, &why) < 0 ||
 	     store_counted_put(w->store, k->m.id, &none, &why) < 0))
-		role_log("%s", why.text);
+		role_log_err(&why);
 	store_counted_free(&none);
 	free(k);
 	return rc;
@@ -535,12 +535,12 @@ static int put_back(struct work *w, const struct store_module *m,
 	/* A database that cannot be written, on a full disk, does not hold up the original. */
 	bool noted = store_intent_begin(w->store, &intent, &why) == 0;
 	if (!noted)
-		role_log("%s", why.text);
+		role_log_err(&why);
 	int rc = ask_restore(w->ask, &r, &limits, err);
 	/* else it is not known how it went: the next start finds out */
 	if (noted && (rc == 0 || !w->ask->stop) &&
 	    store_intent_end(w->store, intent.id, &why) < 0)
-		role_log("%s", why.text);
+		role_log_err(&why);
 	if (r.map_fd >= 0)
 		close(r.map_fd);
 	return rc;
@@ -583,12 +583,12 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 		return -1;
 	/* The original is there, whether that can be noted or not. */
 	if (note_restored(w, path, edited ? &g : NULL, &from, &m, &why) < 0) {
-		role_log("%s: restored, which cannot be noted: %s", path, why.text);
+		role_error("%s: restored, which cannot be noted: %s", path, why.text);
 		answer_line(to, "%s: restored, which cannot be noted: %s", path, why.text);
 		return 0;
 	}
-	work_history(w, path, "restored", "original in the place of generation %" PRIu32 "%s",
-		     number, edited ? ", which somebody had edited" : "");
+	work_history_of(w, path, number, "restored", "original in the place of generation %"
+			PRIu32 "%s", number, edited ? ", which somebody had edited" : "");
 	answer_line(to, "%s: restored", path);
 	(void)work_live_rows(w, &running);
 	if (running)
@@ -663,20 +663,20 @@ static bool recover_intent(void *ctx, const struct store_intent *i)
 	bool install = strcmp(i->what, "install") == 0;
 
 	if (look_at_once(w, i->path, &m, &err) < 0)
-		role_log("%s", err.text);
+		role_log_err(&err);
 	bool done = m.id && digest_equal(&m.present, &i->to);
 	if (store_generation_by_digest(w->store, install ? &i->to : &i->from, &g, &err) > 0) {
 		enum store_state state = done ? (install ? STATE_INSTALLED : STATE_RESTORED) :
 					 (install ? STATE_REFUSED : STATE_INSTALLED);
 		if (store_generation_state(w->store, g.id, state, done ? "" : "interrupted",
 					   &err) < 0)
-			role_log("%s", err.text);
+			role_log_err(&err);
 	}
 	work_history(w, i->path, done ? (install ? "installed" : "restored") : "undone",
 		     "%s was interrupted; %s", i->what, done ? "it was finished" :
 		     "the former content is in place");
 	if (store_intent_end(w->store, i->id, &err) < 0)
-		role_log("%s", err.text);
+		role_log_err(&err);
 	return true;
 }
 

@@ -131,7 +131,7 @@ static int set_aside(const struct work *w, char kept[PATH_MAX], struct err *err)
 {
 	if (store_set_aside(w->options->store, kept, err) < 0)
 		return -1;
-	role_log("it is kept as '%s', and a new one begun: samples and history are lost, "
+	role_error("it is kept as '%s', and a new one begun: samples and history are lost, "
 		 "originals and generations are not", kept);
 	return 0;
 }
@@ -143,13 +143,13 @@ static struct store *open_store(struct work *w, struct err *err)
 
 	if (s || err->kind != ERR_INPUT)
 		return s;
-	role_log("%s", err->text);
+	role_log_err(err);
 	if (set_aside(w, kept, err) < 0)
 		return NULL;
 	s = store_open(w->options->store, err);
 	if (s && store_history_add(s, kept, "damaged", "the database could not be read, and is "
 				   "kept under this name; this one was begun anew", err) < 0)
-		role_log("%s", err->text);
+		role_log_err(err);
 	return s;
 }
 
@@ -158,7 +158,7 @@ void work_forget(struct work *w)
 	char kept[PATH_MAX];
 	struct err err;
 
-	role_log("the database is damaged");
+	role_error("the database is damaged");
 	ingest_free(w->ingest);
 	modules_free(w->modules);
 	store_close(w->store);
@@ -166,7 +166,7 @@ void work_forget(struct work *w)
 	w->modules = NULL;
 	w->store = NULL;
 	if (set_aside(w, kept, &err) < 0)
-		role_log("%s", err.text);
+		role_log_err(&err);
 }
 
 int work_open(struct work *w, struct err *err)

@@ -38,7 +38,7 @@ static void keep_good(struct work *w, int fd)
 	if (good_path(w, path, &err) < 0 ||
 	    io_read_all(fd, POLICY_TEXT_MAX, a, &text, &err) < 0 ||
 	    io_replace(path, 0600, text, &err) < 0)
-		role_log("the policy in force could not be kept: %s", err.text);
+		role_warn("the policy in force could not be kept: %s", err.text);
 	arena_free(a);
 }
 
@@ -53,7 +53,7 @@ static struct policy *read_policy(struct work *w, struct err *err)
 		keep_good(w, fd);
 	close(fd);
 	if (p && p->note)
-		role_log("%s", p->note);
+		role_warn("%s", p->note);
 	w->policy_trouble[0] = '\0';
 	return p;
 }
@@ -88,7 +88,7 @@ int work_policy_first(struct work *w, struct err *err)
 		return -1;		/* *err tells what is wrong with the policy itself */
 	(void)snprintf(w->policy_trouble, sizeof(w->policy_trouble),
 		       "%s; the last good one is in force", err->text);
-	role_log("WRONG POLICY: %s ('%s/policy.good')", w->policy_trouble, w->options->store);
+	role_error("WRONG POLICY: %s ('%s/policy.good')", w->policy_trouble, w->options->store);
 	err->kind = ERR_NONE;
 	return 0;
 }

@@ -20,7 +20,7 @@ bool work_has_room(struct work *w)
 		return !w->no_room[0];		/* as it was */
 	little = (uint64_t)f.f_bavail * f.f_frsize < least_bytes;
 	if (little && !w->no_room[0])
-		role_log("NO ROOM on the disk of '%s': samples are lost, nothing is laid out "
+		role_error("NO ROOM on the disk of '%s': samples are lost, nothing is laid out "
 			 "anew; originals can be put back", w->options->store);
 	if (!little && w->no_room[0])
 		role_log("there is room again on the disk of '%s'", w->options->store);

@@ -65,7 +65,7 @@ void work_speedtests(struct work *w, const struct attribution *a)
 	for (uint32_t i = 0; i < a->nuse && !w->ask->stop; i++)
 		if ((!i || a->use[i].module != a->use[i - 1].module) &&
 		    look(w, (int64_t)a->use[i].module, &err) < 0)
-			role_log("%s", err.text);
+			role_log_err(&err);
 }
 
 /* The counts so far are kept: what is known is known. */
@@ -102,5 +102,5 @@ void work_counting_speeds(struct work *w, const struct attribution *a)
 	for (uint32_t i = 0; i < a->nuse && !w->ask->stop; i++)
 		if ((!i || a->use[i].module != a->use[i - 1].module) &&
 		    end_slow(w, (int64_t)a->use[i].module, &err) < 0)
-			role_log("%s", err.text);
+			role_log_err(&err);
 }

@@ -71,7 +71,7 @@ static int take_in(struct work *w, const char *name, struct attribution *sum, st
 	spool_reader_free(r);
 	close(fd);
 	if (unreadable) {
-		role_log("'%s/spool/%s': %s; dropped", w->options->store, name, err->text);
+		role_error("'%s/spool/%s': %s; dropped", w->options->store, name, err->text);
 		if (store_counter_add(w->store, COUNTER_DAMAGED, 1, err) < 0)
 			return -1;
 	} else if (rc < 0) {

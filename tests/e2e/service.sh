@@ -203,7 +203,15 @@ else
 	skip "packages and owners are known to the daemon" "no gzip of dpkg's"
 fi
 if [ "$how" = systemd ]; then
+	check "it is ready, and says how it is" grep -q "^Samples by " <<<"$(inside systemctl show -p StatusText --value morphd)"
+	check "systemctl says so, too" grep -q 'Status: "Samples by ' <<<"$(inside systemctl status --no-pager morphd)"
 	check "systemctl reload" inside systemctl reload morphd
+	echo "  min_sampels: 5" >>"$root/etc/morph.yaml"
+	check "systemctl reload fails with a wrong policy" not inside systemctl reload morphd
+	check "and the one before is in force" grep -q "min_samples *20" <<<"$(ctl policy show)"
+	check "the daemon goes on" inside systemctl is-active -q morphd
+	sed -i '/min_sampels/d' "$root/etc/morph.yaml"
+	check "mended, it is read" inside systemctl reload morphd
 	check "systemctl restart" inside systemctl restart morphd
 	for i in $(seq 300); do ctl status >/dev/null 2>&1 && break; sleep 0.1; done
 	check "the generation is known" grep -q optimized <<<"$(ctl list)"
@@ -220,6 +228,49 @@ else
 fi
 check "no process of it is left" [ -z "$(inside pgrep -f /usr/local/sbin/morphd)" ]
 check "nothing else was changed" [ "$before" = "$(inside sha256sum /usr/local/sbin/morphd)" ]
+
+# The journal: one of its own, whose process takes what units say.
+journal() { inside journalctl -q --no-pager -D /run/log/journal "$@" 2>/dev/null; }
+journal_has() { local i; for i in $(seq 50); do journal "${@:2}" | grep -q "$1" && return 0; sleep 0.1; done; journal -n 20; return 1; }
+check_journal() {
+	inside sed -i '/^StandardError/d' /etc/systemd/system/morphd.service.d/test.conf
+	check_start "it starts again, with the journal"
+	check "the journal has its lines, by role" journal_has 'as user .* ask the parent' MORPH_ROLE=manager
+	check "the program runs" runs
+	check "and is laid out anew" ctl reoptimize /usr/local/bin/sort
+	check "a swap has its message id, module and generation" journal_has "installed: generation [0-9]" \
+		MESSAGE_ID=6da8d76ce015e3522300d651d2556feb MORPH_MODULE=/usr/local/bin/sort MORPH_EVENT=installed
+	check "and the generation" [ -n "$(journal -o export MORPH_EVENT=installed | grep -a '^MORPH_GENERATION=[0-9]')" ]
+	check "root's part tells of it, too" journal_has "swapped '/usr/local/bin/sort'" MORPH_ROLE=parent
+	check "restore" ctl restore /usr/local/bin/sort
+	check "a restore, too" journal_has "restored: original in the place of" MESSAGE_ID=7610ad44ce7a48c7653d30ee463fa3ec
+	ctl reoptimize /usr/bin/env 2>/dev/null
+	ctl reoptimize /usr/bin/env 2>/dev/null
+	check "so has a refusal" journal_has "/usr/bin/env: refused" MESSAGE_ID=9a565a8814a8be4c7db88616658af556
+	check "which is said once" [ "$(journal MORPH_EVENT=refused MORPH_ROLE=manager | grep -c '/usr/bin/env')" = 1 ]
+	check "nothing of that is an error" [ -z "$(journal -p err MORPH_ROLE=manager)" ]
+	echo "  min_sampels: 5" >>"$root/etc/morph.yaml"
+	inside kill -HUP "$(role parent)"
+	check "a wrong policy is" journal_has "the old policy stays: .*morph.yaml" -p err
+	sed -i '/min_sampels/d' "$root/etc/morph.yaml"
+	check "the unit stops" inside systemctl stop morphd
+}
+if [ "$how" = systemd ] && [ -x /lib/systemd/systemd-journald ]; then
+	inside mkdir -p /run/log/journal /run/systemd/journal
+	inside /lib/systemd/systemd-journald >"$root/journald.log" 2>&1 &
+	for i in $(seq 50); do inside test -S /run/systemd/journal/socket && break; sleep 0.1; done
+	if inside test -S /run/systemd/journal/socket; then check_journal; else
+		skip "the journal" "none can be started: $(tail -n 1 "$root/journald.log")"
+	fi
+	inside mv /var/lib/morph/policy.good /var/lib/morph/policy.away
+	echo "  min_sampels: 5" >>"$root/etc/morph.yaml"
+	check "a daemon that cannot start fails its unit" not inside systemctl start morphd
+	check "for that reason" [ "$(inside systemctl show -p Result --value morphd)" = exit-code ]
+	inside systemctl stop morphd
+	sed -i '/min_sampels/d' "$root/etc/morph.yaml"
+else
+	skip "the journal" "no systemd"
+fi
 
 # make uninstall, while the daemon runs and a generation is in place.
 check_start "it starts again"

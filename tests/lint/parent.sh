@@ -5,7 +5,7 @@
 # is all that can run in its process before it executes itself anew.
 . tests/tap.sh
 B=${B:-build}
-lib="lib/arena lib/confine lib/digest lib/dropins lib/err lib/io lib/landlock lib/memory lib/msg lib/procstat lib/say lib/secret lib/utf8 lib/wr"
+lib="lib/arena lib/confine lib/digest lib/dropins lib/err lib/io lib/landlock lib/memory lib/msg lib/procstat lib/secret lib/utf8 lib/wr"
 
 symbols=$(find "$B/lib" "$B/policy" "$B/monitor" "$B/manager" -name '*.o' ! -name main.o -exec nm -P -A {} + |
 	awk -v folder="$B/" '{ sub(/\.o:$/, "", $1); print substr($1, length(folder) + 1), $2, $3 }')
