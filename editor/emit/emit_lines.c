@@ -34,6 +34,8 @@ static const double max_growth = 0.026;
 /* A sample may grow by this part of it, since padding also makes branches long: in the sample
  * they are as they were.  As measured in cc1. */
 static const double of_sample = 0.87;
+/* The growth falls with the price to the power of -0.8, as measured in cc1: this is 1 / 0.8. */
+static const double power = 1.25;
 /* Bytes of a loop that counts as short: what is fetched in a few cycles. */
 enum { MAX_LOOP = 256, TRIES = 8, MAX_FRONT = 12, ROOM = 64 };
 /* Places that are fitted together, unless one function has more. */
@@ -292,18 +294,57 @@ static double try_price(const struct rows *rows, double byte)
 	return (double)is / (double)was - 1;
 }
 
-/* The least price of a byte at which the sample grows by no more than `share`, by trying. */
-static double find_price(const struct rows *rows, double byte, double share)
+/* Prices that were tried: the highest at which it grew too much, and the lowest at which it did
+ * not; 0: none yet.  And by what part of what it may it grew then. */
+struct tried {
+	double low, low_grown, high, high_grown;
+};
+
+static void note_price(struct tried *b, double byte, double grown)
 {
-	double low = 0, high = 0;
+	if (grown <= 1) {
+		b->high = byte;
+		b->high_grown = grown;
+	} else {
+		b->low = byte;
+		b->low_grown = grown;
+	}
+}
+
+/* The price to try next, after k others: growth falls nearly with a power of the price, so it
+ * is looked for where that power says. */
+static double next_price(const struct tried *b, unsigned k)
+{
+	const double aim = (1 + enough) / 2;
+
+	if (b->low > 0 && b->high > 0) {
+		double part = b->high_grown > 0 ? log(aim / b->low_grown) /
+						  log(b->high_grown / b->low_grown) : 0.5;
+
+		return b->low * pow(b->high / b->low, fmin(fmax(part, 0.1), 0.9));
+	}
+	if (b->high > 0)
+		return b->high * pow(fmax(b->high_grown, 0.1) / aim, power);
+	return b->low * 1.05 * (1u << (k / 2)) * pow(b->low_grown / aim, power);
+}
+
+/* The least price of a byte at which the sample grows by no more than `share`, by trying. */
+static double find_price(const struct rows *rows, double least, double share)
+{
+	struct tried b = { 0 };
+	double byte = least;
 
 	if (rows->every > 1)
 		share *= of_sample;
-	for (unsigned k = 0; k < TRIES && (high == 0 || low > 0); k++) {
-		*(try_price(rows, byte) <= share ? &high : &low) = byte;
-		byte = high == 0 ? 4 * low : sqrt(low * high);
+	for (unsigned k = 0; k < TRIES; k++) {
+		double grown = try_price(rows, byte) / share;
+
+		note_price(&b, byte, grown);
+		if (grown <= 1 && (grown >= enough || byte <= least))
+			break;
+		byte = fmax(least, next_price(&b, k));
 	}
-	return high == 0 ? byte : high;
+	return b.high > 0 ? b.high : byte;
 }
 
 static uint64_t hot_size(const struct emit_plan *plan, uint64_t all)
@@ -332,25 +373,20 @@ static double place_all(const struct rows *rows, struct linefit_item *fit, doubl
 static uint64_t place_within(const struct rows *rows, struct linefit_item *fit, double least,
 			     uint64_t hot, double more)
 {
-	double byte = find_price(rows, least, more / (double)hot), low = 0, high = 0;
+	double byte = find_price(rows, least, more / (double)hot);
+	struct tried b = { 0 };
 	uint64_t size;
 
 	for (unsigned k = 0; k < TRIES; k++) {
-		double grown = place_all(rows, fit, byte, hot, &size);
-		bool fits = grown <= more;
+		double grown = place_all(rows, fit, byte, hot, &size) / more;
 
-		if (fits && (grown >= enough * more || byte <= least))
+		note_price(&b, byte, grown);
+		if (grown <= 1 && (grown >= enough || byte <= least))
 			return size;
-		*(fits ? &high : &low) = byte;
-		if (low > 0 && high > 0)
-			byte = sqrt(low * high);
-		else if (fits)
-			byte = fmax(least, byte / 2);
-		else		/* by padding that makes branches long, which no sample shows */
-			byte *= 1.05 * (1u << k) * grown / more;
+		byte = fmax(least, next_price(&b, k));
 	}
-	if (high > 0) {
-		(void)place_all(rows, fit, high, hot, &size);
+	if (b.high > 0) {
+		(void)place_all(rows, fit, b.high, hot, &size);
 		return size;
 	}
 	set_fit(rows, NULL);
