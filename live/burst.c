@@ -109,7 +109,8 @@ static int take_out(pid_t pid, int generation, const struct live_limits *limits,
 		if (!done && live_clock_ns() > end_ns) {
 			/* not ERR_REFUSED: something was changed */
 			err->kind = ERR_SYS;
-			return err_wrap(err, "process %d goes on counting", (int)next);
+			return next == pid ? err_wrap(err, "it goes on counting") :
+			       err_wrap(err, "its fork %d goes on counting", (int)next);
 		}
 		if (!done)
 			later();

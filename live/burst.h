@@ -20,7 +20,7 @@ struct live_burst {
  * was counted to `out`.
  *
  * -1: ERR_REFUSED when nothing was changed; any other kind when something may have been, but
- * it is out again unless the sentence says that a process goes on counting. */
+ * it is out again unless the sentence says that it, or a fork of it, goes on counting. */
 int live_burst(pid_t pid, const struct live_plan *plan, int generation,
 	       const struct live_limits *limits, uint64_t ms, int out, struct live_burst *burst,
 	       struct err *err);

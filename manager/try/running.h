@@ -5,7 +5,7 @@
 #include "lib/err.h"
 #include "manager/try/meter.h"
 #include "manager/try/progress.h"
-#include "manager/try/ratio.h"
+#include "policy/ratio.h"
 #include "manager/try/splicing.h"
 #include "manager/try/try.h"
 

@@ -102,7 +102,7 @@ static struct table *verdict_table(const struct running *t, const char *sentence
 
 	pauses(t, &median, &most);
 	table_row(table, known ? r->estimate : 0.0, known ? r->low : 0.0,
-		  known ? r->high : 0.0, (uint64_t)r->n, meter_unit[t->kind],
+		  known ? r->high : 0.0, (uint64_t)r->n, procwork_unit[t->kind],
 		  (uint64_t)t->nswap, median, most, (int)t->in,
 		  (int)(running_code(t) == TRY_FASTER), sentence);
 	return table;
@@ -119,7 +119,7 @@ static void print_more(const struct running *t)
 				 t->module[i].why.text);
 	say_line(stdout, "CPU time for each %s, in %u pairs of turns of %.1f s; %u swaps, for "
 		 "which it stood still for %.1f ms (median; %.1f ms at most)",
-		 meter_unit[t->kind], t->ratio.n, t->turn_s, t->nswap, median, most);
+		 procwork_unit[t->kind], t->ratio.n, t->turn_s, t->nswap, median, most);
 }
 
 void running_verdict(const struct running *t)

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,13 +33,26 @@ static const size_t most_bytes = (size_t)1 << 30;
 
 /* --- programs --- */
 
-/* Runs morph-live; what it says is in said->text.  Its exit code, -1 with *err. */
-static int run_live(const struct splicing *s, char *const argv[], struct splicing_said *said,
-		    struct err *err)
+/* What it says until it ends.  One that may be told to end is, when we are. */
+static void gather(int pipe, pid_t ends, struct splicing_said *said)
 {
-	int out[2], status = 0;
+	struct pollfd p = { pipe, POLLIN, 0 };
 	size_t n = 0;
 	ssize_t got;
+
+	if (ends > 0 && interrupt_poll(&p, 1, -1) < 0)
+		(void)kill(ends, SIGTERM);	/* it has ended by itself */
+	while ((got = read(pipe, said->text + n, sizeof(said->text) - 1 - n)) > 0)
+		n += (size_t)got;
+	said->text[n] = '\0';
+	said->text[strcspn(said->text, "\n")] = '\0';
+}
+
+/* Runs morph-live; what it says is in said->text.  Its exit code, -1 with *err. */
+static int run_live(const struct splicing *s, char *const argv[], bool ends,
+		    struct splicing_said *said, struct err *err)
+{
+	int out[2], status = 0;
 
 	if (pipe(out) < 0)
 		return err_set(err, ERR_SYS, "pipe: %s", strerror(errno));
@@ -52,11 +66,8 @@ static int run_live(const struct splicing *s, char *const argv[], struct splicin
 		_exit(1);
 	}
 	close(out[1]);
-	while ((got = read(out[0], said->text + n, sizeof(said->text) - 1 - n)) > 0)
-		n += (size_t)got;
+	gather(out[0], ends ? pid : 0, said);
 	close(out[0]);
-	said->text[n] = '\0';
-	said->text[strcspn(said->text, "\n")] = '\0';
 	if (sscanf(said->text, "done, pause %" SCNu64 " us", &said->pause_us) != 1)
 		said->pause_us = 0;
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
@@ -65,10 +76,10 @@ static int run_live(const struct splicing *s, char *const argv[], struct splicin
 }
 
 /* The sentence that it ends with becomes the error, without its name in front. */
-static int need_live(const struct splicing *s, char *const argv[], struct splicing_said *said,
-		     struct err *err)
+static int need_live(const struct splicing *s, char *const argv[], bool ends,
+		     struct splicing_said *said, struct err *err)
 {
-	int rc = run_live(s, argv, said, err);
+	int rc = run_live(s, argv, ends, said, err);
 	const char *colon = strstr(said->text, ": ");
 
 	if (rc > 0)
@@ -100,7 +111,7 @@ static int ask_live(const struct splicing *s, const char *command, pid_t pid, in
 	(void)snprintf(fd1, sizeof(fd1), "fd:%d", plan);
 	(void)snprintf(fd2, sizeof(fd2), "fd:%d", file);
 	say_patience(s, patience);
-	return need_live(s, argv, said, err);
+	return need_live(s, argv, false, said, err);
 }
 
 static int wait_for_job(struct job *job, struct job_result *r, struct err *err)
@@ -454,7 +465,7 @@ int splicing_off(const struct splicing *s, pid_t pid, struct splicing_said *said
 	(void)snprintf(number, sizeof(number), "%d", (int)pid);
 	(void)snprintf(folder, sizeof(folder), "%s", s->folder);
 	say_patience(s, patience);
-	return need_live(s, argv, said, err);
+	return need_live(s, argv, false, said, err);
 }
 
 int splicing_has(const struct splicing *s, pid_t pid, struct err *err)
@@ -465,7 +476,7 @@ int splicing_has(const struct splicing *s, pid_t pid, struct err *err)
 
 	(void)snprintf(number, sizeof(number), "%d", (int)pid);
 	(void)snprintf(folder, sizeof(folder), "%s", s->folder);
-	if (need_live(s, argv, &said, err) < 0)
+	if (need_live(s, argv, false, &said, err) < 0)
 		return -1;
 	return said.text[0] != '\0';
 }
@@ -485,33 +496,41 @@ static void forget(const struct splicing *s, int file)
 	(void)unlink(path);		/* else it takes room */
 }
 
-/* What morph-live writes of the counters, as a memory file. */
-static int read_counters(const struct splicing *s, pid_t pid, int plan, int file,
-			 struct err *err)
+/* It counts for so long, or until we are told to end, and runs its original again.  What it
+ * counted, as a memory file; -1. */
+static int count_for(const struct splicing *s, pid_t pid, const struct made *m, int file,
+		     unsigned ms, uint64_t *pause_us, struct err *err)
 {
-	char name[] = "morph-live", what[] = "counters", number[16], fd1[24], fd2[24];
-	char *argv[] = { name, what, number, fd1, fd2, NULL };
-	int out = memfd_create("counters", MFD_CLOEXEC), status = 0;
+	char name[] = "morph-live", what[] = "count", number[16], fd1[24], fd2[24], fd3[24];
+	char length[24], patience[40], catches[] = "--nobody-catches";
+	char *argv[10] = { name, what, number, fd1, fd2, fd3, length };
+	int out = memfd_create("counters", 0), n = 7;
+	struct splicing_said said;
 
-	(void)snprintf(number, sizeof(number), "%d", (int)pid);
-	(void)snprintf(fd1, sizeof(fd1), "fd:%d", plan);
-	(void)snprintf(fd2, sizeof(fd2), "fd:%d", file);
 	if (out < 0)
 		return err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
-	pid_t child = fork();
-	if (child == 0) {
-		interrupt_child();
-		if (dup2(out, 1) < 0)
-			_exit(1);
-		execv(s->morph_live, argv);
-		_exit(1);
-	}
-	if (child < 0 || waitpid(child, &status, 0) != child || status != 0 ||
-	    lseek(out, 0, SEEK_SET) < 0) {
-		close(out);
-		return err_set(err, ERR_SYS, "its counters cannot be read");
-	}
-	return out;
+	if (s->patience_ms)
+		argv[n++] = patience;
+	if (s->nobody_catches)
+		argv[n++] = catches;
+	(void)snprintf(number, sizeof(number), "%d", (int)pid);		/* all fit */
+	(void)snprintf(fd1, sizeof(fd1), "fd:%d", m->plan);
+	(void)snprintf(fd2, sizeof(fd2), "fd:%d", file);
+	(void)snprintf(fd3, sizeof(fd3), "fd:%d", out);
+	(void)snprintf(length, sizeof(length), "--for=%u", ms);
+	say_patience(s, patience);
+	int rc = need_live(s, argv, true, &said, err);
+	if (rc < 0 && strstr(err->text, "goes on counting"))
+		err_wrap(err, "`morphctl live --off %d` is needed", (int)pid);
+	else if (rc == 0 && interrupt_signal())
+		rc = err_set(err, ERR_SYS, "interrupted");
+	else if (rc == 0 && (sscanf(said.text, "counted %*u ms, CPU time %*u ms, pause %" SCNu64,
+				    pause_us) != 1 || lseek(out, 0, SEEK_SET) < 0))
+		rc = err_set(err, ERR_SYS, "its counters cannot be read");
+	if (rc == 0)
+		return out;
+	close(out);
+	return -1;
 }
 
 /* The file of counts with what was counted, as a memory file. */
@@ -572,23 +591,6 @@ static int keep_counted(const struct splicing *s, const struct splicing_file *f,
 	return rc;
 }
 
-/* In for so long, and out again whatever happened. */
-static int count_for(const struct splicing *s, pid_t pid, struct made *m, int file, unsigned ms,
-		     uint64_t *pause_us, struct err *err)
-{
-	struct spliced what = { .plan = m->plan, .file = file };
-	struct splicing_said in, out;
-
-	if (splicing_on(s, pid, &what, &in, err) < 0)
-		return -1;
-	int rc = interrupt_poll(NULL, 0, (int)ms);
-	if (splicing_off(s, pid, &out, err) < 0)
-		return err_wrap(err, "process %d goes on counting until `morphctl live --off "
-				"%d`", (int)pid, (int)pid);
-	*pause_us = in.pause_us > out.pause_us ? in.pause_us : out.pause_us;
-	return rc < 0 ? err_set(err, ERR_SYS, "interrupted") : 0;
-}
-
 int splicing_count(struct splicing *s, pid_t pid, const struct splicing_file *f, unsigned ms,
 		   uint64_t *pause_us, struct err *err)
 {
@@ -604,9 +606,8 @@ int splicing_count(struct splicing *s, pid_t pid, const struct splicing_file *f,
 	m.counting = true;
 	if (make_fitting(s, &m, pid, NULL, err) == 0 &&
 	    (file = keep(s, m.generation, err)) >= 0 &&
-	    count_for(s, pid, &m, file, ms, pause_us, err) == 0) {
-		if ((counters = read_counters(s, pid, m.plan, file, err)) >= 0 &&
-		    (counts = fill_counts(m.counts, counters, err)) >= 0 &&
+	    (counters = count_for(s, pid, &m, file, ms, pause_us, err)) >= 0) {
+		if ((counts = fill_counts(m.counts, counters, err)) >= 0 &&
 		    keep_counted(s, f, &m, counts, err) == 0)
 			rc = 1;
 		forget(s, file);

@@ -7,7 +7,7 @@
 #include "manager/try/keeper.h"
 #include "manager/try/look.h"
 #include "manager/try/progress.h"
-#include "manager/try/ratio.h"
+#include "policy/ratio.h"
 #include "manager/try/try.h"
 #include "manager/try/world.h"
 

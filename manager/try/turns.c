@@ -13,6 +13,7 @@
 
 #include "manager/try/interrupt.h"
 #include "manager/try/running.h"
+#include "policy/workcost.h"
 
 /* Chosen.  There should be time for so many pairs. */
 enum { PAIRS = 36, SLICES = 6, IDLE_MOST = 8, TRIES = 3 };
@@ -29,7 +30,7 @@ static bool chance(void)
 
 int running_choose_work(struct running *t, struct err *err)
 {
-	struct meter_reading r[SLICES + 1];
+	struct procwork r[SLICES + 1];
 	double s = t->o->time_s / 20 / SLICES;
 	uint32_t n = 0;
 
@@ -40,7 +41,7 @@ int running_choose_work(struct running *t, struct err *err)
 		if ((n && meter_wait(&t->meter, s, err) < 0) ||
 		    meter_read(&t->meter, &r[n], err) < 0)
 			return -1;
-	t->kind = t->o->count ? METER_COUNT : meter_choose(r, n);
+	t->kind = t->o->count ? PROCWORK_COUNT : workcost_choose(r, n);
 	if (r[n - 1].cpu_s - r[0].cpu_s <= 0)
 		return err_set(err, ERR_REFUSED, "it cannot be told: it does nothing");
 	if (t->kind < 0)
@@ -87,13 +88,13 @@ int running_swap(struct running *t, bool in, struct err *err)
 /* CPU time for a unit of work; 0: there was none. */
 static int take_turn(struct running *t, bool in, double *cost, struct err *err)
 {
-	struct meter_reading from, to;
+	struct procwork from, to;
 
 	if (running_swap(t, in, err) < 0 || meter_wait(&t->meter, settle_s, err) < 0 ||
 	    meter_read(&t->meter, &from, err) < 0 ||
 	    meter_wait(&t->meter, t->turn_s, err) < 0 || meter_read(&t->meter, &to, err) < 0)
 		return -1;
-	*cost = meter_cost(&from, &to, (enum meter_kind)t->kind);
+	*cost = workcost(&from, &to, (enum procwork_kind)t->kind);
 	return 0;
 }
 
@@ -113,7 +114,7 @@ static int take_pair(struct running *t, struct err *err)
 		ratio_add(&t->ratio, cost[0], cost[1]);
 	else if (++t->idle == IDLE_MOST && !t->ratio.n)
 		return err_set(err, ERR_REFUSED, "it cannot be told: it does nothing that is "
-			       "counted (%s)", meter_unit[t->kind]);
+			       "counted (%s)", procwork_unit[t->kind]);
 	return 0;
 }
 
@@ -132,7 +133,7 @@ int running_measure(struct running *t, struct err *err)
 {
 	choose_turn(t);
 	progress_say(t->begun_s, "in turns of %.1f s with and without it: CPU time for each %s",
-		    t->turn_s, meter_unit[t->kind]);
+		    t->turn_s, procwork_unit[t->kind]);
 	while (t->ratio.n < RATIO_PAIRS_MAX &&
 	       progress_elapsed_s(t->begun_s) + t->pair_s <= t->o->time_s) {
 		if (take_pair(t, err) < 0)

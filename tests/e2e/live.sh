@@ -197,7 +197,36 @@ start "$root/counts.out" "$root/steady" count
 sleep 0.1
 check "one that never counted has no counters" grep -q "never counted" <(counters counting)
 check "nor has a generation that does not count" grep -q "does not count" <(counters steady)
+# In, and out again, by one run of the tool.
+burst() { "$live" count "$pid" "$root/counting.plan" "$root/gen/counting" "$root/burst" "$@" 2>&1; }
+is_out() { ! is_on "$pid" 2>/dev/null; }
+check "it counts for a while" eval 'burst --for=300 >"$root/said" && is_out && cat "$root/said" &&
+	awk "{ exit !(\$1 == \"counted\" && \$2 >= 300 && \$6 > 0) }" "$root/said" && [ "$(od -An -v -t u8 "$root/burst" | awk "{ n += \$1 + \$2 } END { print (n > 1000) }")" = 1 ]'
+burst --for=60000 >"$root/said" &
+teller=$!
+within_5() { local i; for i in $(seq 50); do "$@" && return; sleep 0.1; done; return 1; }
+check "and for longer" within_5 is_on "$pid"
+pkill -TERM -P "$teller" 2>/dev/null || kill "$teller"
+check "told to end, it is taken out first" within_5 is_out
+wait "$teller"
+check "and what was counted so far is there" grep -q "^counted [0-9]* ms" "$root/said"
+burst >/dev/null
+check "how long must be said" test $? = 2
+killed_counting() {
+	local n=0 rc=0
+	while [ $rc = 0 ] && [ $n -lt 100000 ]; do
+		n=$((n + 3 + n / 8))
+		"$B/tests/e2e/killat" $n "$live" count "$pid" "$root/counting.plan" "$root/gen/counting" "$root/burst" --for=1 >/dev/null 2>&1
+		rc=$?
+		sleep 0.01
+		kill -0 "$pid" 2>/dev/null || { echo "it ended at $n"; return 1; }
+		off "$pid" >"$root/said" 2>&1 || { cat "$root/said"; return 1; }
+	done
+	[ $rc = 1 ] && [ $n -gt 60 ] || { echo "it was killed $n times, then $rc"; return 1; }
+}
+check "killed anywhere, the process goes on, and can be taken out" killed_counting
 kill "$pid"
+check_here "and its registers were the same all the time" wait "$pid"
 wait "$pid"
 
 # --- where a thread stands ---

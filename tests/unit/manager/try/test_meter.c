@@ -1,4 +1,4 @@
-/* test_meter.c - what is counted of a process, and in what */
+/* test_meter.c - what is counted of a process, by whom */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +14,7 @@
 
 #include "lib/err.h"
 #include "manager/try/meter.h"
+#include "policy/workcost.h"
 
 static void a_number_is_all_that_is_printed(void **state)
 {
@@ -53,51 +54,6 @@ static void a_counter_that_is_none_says_why(void **state)
 	}
 }
 
-/* Readings whose work of a kind grows by these, each for one second of CPU time. */
-static void fill(struct meter_reading r[4], enum meter_kind kind, double a, double b, double c)
-{
-	const double more[4] = { 0, a, b, c };
-	double sum = 100;
-
-	for (int i = 0; i < 4; i++) {
-		r[i].cpu_s = i;
-		r[i].work[kind] = sum += more[i];
-	}
-}
-
-static void the_steadiest_work_is_counted(void **state)
-{
-	struct meter_reading r[4] = { 0 };
-
-	(void)state;
-	assert_int_equal(meter_choose(r, 4), -1);
-	fill(r, METER_WAKES, 50, 55, 60);
-	assert_int_equal(meter_choose(r, 4), METER_WAKES);
-	fill(r, METER_BYTES, 1000, 3000, 9000);
-	assert_int_equal(meter_choose(r, 4), METER_WAKES);
-	fill(r, METER_BYTES, 1000, 1220, 1000);	/* less steady, but not by half */
-	assert_int_equal(meter_choose(r, 4), METER_BYTES);
-	fill(r, METER_CALLS, 100, 101, 102);
-	assert_int_equal(meter_choose(r, 4), METER_CALLS);
-	fill(r, METER_CALLS, 7, 7, 7);		/* steady, but too few of them */
-	assert_int_equal(meter_choose(r, 4), METER_BYTES);
-	assert_int_equal(meter_choose(r, 1), -1);
-}
-
-static void cost_is_for_work_that_was_done(void **state)
-{
-	struct meter_reading a = { .cpu_s = 1 }, b = { .cpu_s = 3 };
-
-	(void)state;
-	a.work[METER_CALLS] = 10;
-	b.work[METER_CALLS] = 14;
-	assert_true(meter_cost(&a, &b, METER_CALLS) == 0.5);
-	assert_true(meter_cost(&a, &b, METER_BYTES) == 0);	/* none */
-	assert_true(meter_cost(&b, &a, METER_CALLS) == 0);	/* a counter that went back */
-	b.cpu_s = 1;
-	assert_true(meter_cost(&a, &b, METER_CALLS) == 0);
-}
-
 /* Reads 64 bytes at a time for as long as it lives. */
 static pid_t start_reader(void)
 {
@@ -114,7 +70,7 @@ static pid_t start_reader(void)
 
 static void a_process_is_read_until_it_ends(void **state)
 {
-	struct meter_reading a, b;
+	struct procwork a, b;
 	struct err err;
 	struct meter m;
 	pid_t pid = start_reader();
@@ -125,10 +81,10 @@ static void a_process_is_read_until_it_ends(void **state)
 	assert_int_equal(meter_read(&m, &a, &err), 0);
 	assert_int_equal(meter_wait(&m, 0.1, &err), 0);
 	assert_int_equal(meter_read(&m, &b, &err), 0);
-	assert_true(a.work[METER_COUNT] == 5 && b.work[METER_COUNT] == 5);
-	assert_true(meter_cost(&a, &b, METER_CALLS) > 0);
-	double bytes = b.work[METER_BYTES] - a.work[METER_BYTES],
-	       calls = b.work[METER_CALLS] - a.work[METER_CALLS];
+	assert_true(a.work[PROCWORK_COUNT] == 5 && b.work[PROCWORK_COUNT] == 5);
+	assert_true(workcost(&a, &b, PROCWORK_CALLS) > 0);
+	double bytes = b.work[PROCWORK_BYTES] - a.work[PROCWORK_BYTES],
+	       calls = b.work[PROCWORK_CALLS] - a.work[PROCWORK_CALLS];
 	/* the two are read one after the other, while it goes on */
 	assert_true(bytes > 40 * calls && bytes < 90 * calls);
 	assert_int_equal(kill(pid, SIGKILL), 0);
@@ -146,8 +102,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_number_is_all_that_is_printed),
 		cmocka_unit_test(a_counter_that_is_none_says_why),
-		cmocka_unit_test(the_steadiest_work_is_counted),
-		cmocka_unit_test(cost_is_for_work_that_was_done),
 		cmocka_unit_test(a_process_is_read_until_it_ends),
 	};
 

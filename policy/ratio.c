@@ -1,5 +1,5 @@
 /* ratio.c - estimates the ratio of two CPU times from pairs of runs */
-#include "manager/try/ratio.h"
+#include "policy/ratio.h"
 
 #include <assert.h>
 #include <math.h>

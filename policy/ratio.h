@@ -6,8 +6,8 @@
  * pair is a stratum of its own.  It is looked at after fixed numbers of pairs (ratio.c), each
  * time at a level that leaves all looks together 95 %.
  */
-#ifndef MANAGER_TRY_RATIO_H
-#define MANAGER_TRY_RATIO_H
+#ifndef POLICY_RATIO_H
+#define POLICY_RATIO_H
 
 #include <stdbool.h>
 #include <stdint.h>

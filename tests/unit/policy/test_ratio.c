@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "manager/try/ratio.h"
+#include "policy/ratio.h"
 
 /* The same numbers in every run (Park and Miller). */
 static uint32_t seed = 1;
