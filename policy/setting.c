@@ -107,6 +107,9 @@ static int set_uint(const struct setting *s, unsigned *field, const char *text, 
 	const char *gap = s->unit[0] ? " " : "";
 	unsigned long long v;
 
+	if (quoted && parse_uint(text, &v))
+		return err_set(err, ERR_USAGE, "\"%.80s\" is a text because of its quotes; a "
+			       "number stands without", text);
 	if (quoted || !parse_uint(text, &v))
 		return err_set(err, ERR_USAGE,
 			       "'%.80s' is not a whole number; permitted are %u..%u%s%s", text,
@@ -122,6 +125,9 @@ static int set_bool(unsigned *field, const char *text, bool quoted, struct err *
 {
 	bool yes = strcmp(text, "true") == 0;
 
+	if (quoted && (yes || strcmp(text, "false") == 0))
+		return err_set(err, ERR_USAGE, "\"%.80s\" is a text because of its quotes; "
+			       "true and false stand without", text);
 	if (quoted || (!yes && strcmp(text, "false") != 0))
 		return err_set(err, ERR_USAGE, "'%.80s' is not true or false", text);
 	*field = yes;

@@ -20,6 +20,7 @@
  */
 #include "policy/policy.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@
 #include "lib/dropins.h"
 #include "lib/err.h"
 #include "lib/io.h"
+#include "lib/usage.h"
 #include "policy/setting.h"
 #include "policy/yamlwalk.h"
 
@@ -53,13 +55,35 @@ static const char *known_names(const char *section, struct wr *out)
 	return (const char *)out->p;
 }
 
+/* NULL: none is near. */
+static const char *meant_name(const char *section, const char *name)
+{
+	struct usage_meant m = { name, UINT_MAX };
+	const char *meant = NULL;
+
+	for (unsigned i = 0; i < policy_nsetting; i++) {
+		const struct setting *s = &policy_setting[i];
+
+		if (section && strcmp(s->section, section) != 0)
+			continue;
+		if (usage_is_nearer(&m, section ? s->key : s->section))
+			meant = section ? s->key : s->section;
+	}
+	return !section && usage_is_nearer(&m, "rules") ? "rules" : meant;
+}
+
 static int unknown_name(const struct walk *w, const char *section, const char *name,
 			struct err *err)
 {
 	struct wr list = { 0 };
+	const char *meant = meant_name(section, name);
 
 	(void)known_names(section, &list);
-	if (section)
+	if (meant)
+		(void)err_set(err, ERR_USAGE, "unknown %s '%s%s%.*s'; did you mean '%s'?",
+			      section ? "setting" : "section", section ? section : "",
+			      section ? "." : "", SHOWN_MAX, name, meant);
+	else if (section)
 		(void)err_set(err, ERR_USAGE,
 			      "unknown setting '%s.%.*s'; the settings of %s are %s", section,
 			      SHOWN_MAX, name, section, (const char *)list.p);

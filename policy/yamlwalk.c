@@ -36,6 +36,26 @@ static yaml_mark_t mark_of_offset(struct bytes text, size_t off)
 	return mark;
 }
 
+/* A tab stands in the indentation of that line, or the one before it. */
+static bool has_tab(struct bytes text, size_t line)
+{
+	size_t at = 0, n = 0;
+
+	for (; at < text.n && n + 1 < line; at++)
+		n += text.p[at] == '\n';
+	for (bool indent = true; at < text.n && n <= line; at++) {
+		if (text.p[at] == '\n') {
+			indent = true;
+			n++;
+			continue;
+		}
+		if (indent && text.p[at] == '\t')
+			return true;
+		indent = indent && text.p[at] == ' ';
+	}
+	return false;
+}
+
 static int parser_failed(const struct walk *w, struct err *err)
 {
 	const yaml_parser_t *ps = &w->parser;
@@ -43,6 +63,11 @@ static int parser_failed(const struct walk *w, struct err *err)
 
 	if (ps->error == YAML_MEMORY_ERROR)
 		return err_set(err, ERR_SYS, "%s: out of memory", w->name);
+	if (ps->error == YAML_SCANNER_ERROR && has_tab(w->text, ps->problem_mark.line))
+		problem = "a tab: lines are indented with blanks";
+	else if (ps->error == YAML_SCANNER_ERROR && ps->context &&
+		 strstr(ps->context, "alias"))
+		problem = "what begins with * has to be in quotes, as in \"*.so\"";
 	(void)err_set(err, ERR_USAGE, "%s", problem);	/* wrapped and returned below */
 	if (ps->error == YAML_READER_ERROR)
 		return fail_at(w, mark_of_offset(w->text, ps->problem_offset), err);
@@ -82,7 +107,9 @@ int walk_next(struct walk *w, struct err *err)
 		what = "a tag directive";
 	if (!what)
 		return 0;
-	(void)err_set(err, ERR_USAGE, "%s is not allowed in a policy", what);
+	(void)err_set(err, ERR_USAGE, "%s is not allowed in a policy%s", what,
+		      w->ev.type == YAML_ALIAS_EVENT ?
+			      "; a text that begins with * has to be in quotes" : "");
 	return walk_fail(w, err);
 }
 

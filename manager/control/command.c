@@ -20,6 +20,7 @@
 #include "manager/control/show.h"
 #include "manager/work/answer.h"
 #include "manager/work/work.h"
+#include "policy/mistakes.h"
 #include "policy/policy.h"
 
 enum { REPORT_LIMIT = 20, MAX_LIMIT = 10000, WAIT_MS = 1000 };
@@ -470,6 +471,11 @@ static int run_rule(struct work *w, struct client *cl, int argc, const char *con
 	return done(cl, show_rule(w, argv[1], cl, &err), &err);
 }
 
+static void say_mistake(void *ctx, const char *text)
+{
+	say(ctx, text);
+}
+
 static int run_reload(struct work *w, struct client *cl, int argc, const char *const *argv)
 {
 	struct err err = { 0 };
@@ -480,6 +486,9 @@ static int run_reload(struct work *w, struct client *cl, int argc, const char *c
 		err_wrap(&err, "the old policy stays");
 		return fail(cl, &err);
 	}
+	if (w->policy->note)
+		say(cl, w->policy->note);
+	policy_mistakes(w->policy, "", false, say_mistake, cl);
 	role_log("policy '%s' read anew", w->options->policy);
 	return 0;
 }

@@ -1,4 +1,5 @@
 /* ctl_policy.c - morphctl policy check, which needs no daemon, policy show and reload */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "lib/io.h"
 #include "lib/say.h"
 #include "manager/ctl/ctl.h"
+#include "policy/mistakes.h"
 #include "policy/policy.h"
 #include "policy/rule.h"
 
@@ -46,6 +48,11 @@ static void say_of(const struct policy *p, const char *name)
 	free(path);
 }
 
+static void say_mistake(void *ctx, const char *text)
+{
+	say_line(stdout, "%s: %s", (const char *)ctx, text);
+}
+
 static int check(const char *file, int n, char **path)
 {
 	struct err err = { 0 };
@@ -57,6 +64,7 @@ static int check(const char *file, int n, char **path)
 	}
 	if (p->note)
 		say_line(stdout, "%s", p->note);
+	policy_mistakes(p, "", true, say_mistake, (void *)(uintptr_t)file);	/* only read */
 	say_line(stdout, "%s: good", file);
 	for (int i = 0; i < n; i++)
 		say_of(p, path[i]);

@@ -19,6 +19,7 @@
 #include "lib/io.h"
 #include "manager/store/ingest.h"
 #include "manager/work/work.h"
+#include "policy/mistakes.h"
 #include "policy/policy.h"
 
 static int good_path(const struct work *w, char out[PATH_MAX], struct err *err)
@@ -42,6 +43,13 @@ static void keep_good(struct work *w, int fd)
 	arena_free(a);
 }
 
+static void log_mistake(void *ctx, const char *text)
+{
+	const struct work *w = ctx;
+
+	role_warn("'%s': %s", w->options->policy, text);
+}
+
 static struct policy *read_policy(struct work *w, struct err *err)
 {
 	int fd = ask_open_policy(w->ask, err);
@@ -54,6 +62,8 @@ static struct policy *read_policy(struct work *w, struct err *err)
 	close(fd);
 	if (p && p->note)
 		role_warn("%s", p->note);
+	if (p)
+		policy_mistakes(p, "", false, log_mistake, w);
 	w->policy_trouble[0] = '\0';
 	return p;
 }

@@ -42,7 +42,7 @@ again() { [ -n "$(role_pid monitor)" ] && [ "$(role_pid monitor)" != "$1" ]; }
 for i in 1 2 3 4 5 6; do
 	within 20 again "$monitor"
 	monitor=$(role_pid monitor)
-	kill -KILL "$monitor"
+	[ -z "$monitor" ] || kill -KILL "$monitor"
 done
 check "one that dies all the time is an error" within 20 checked 1 \
 	'^error +sampling +the monitor does not run.* [0-9]+ times so far, last by signal 9'
@@ -61,6 +61,11 @@ check "of which a user does not see more" not grep -q min_sampels <<<"$(as_anoth
 sed -i '/min_sampels/d' "$root/morph.yaml"
 check "mended, it is read" ctl policy reload
 check "and is no error any more" within 20 checked 0 '^warning +monitor'
+sed -i 's|include: .*|include: ["'"$root"'/bin/*", "/bin/*"]|' "$root/morph.yaml"
+link=$(readlink /bin)
+check "what a policy says in vain is told when it is read" \
+	grep -q "'/bin/\*' fits nothing: '/bin' is a link" <<<"$([ -n "$link" ] || echo "'/bin/*' fits nothing: '/bin' is a link"; ctl policy reload 2>&1)"
+check "and in the log" grep -q "'/bin/\*' fits nothing" <<<"$([ -n "$link" ] || echo "'/bin/*' fits nothing"; cat "$root/log")"
 check_here "the daemon ends" stop_daemon
 check "one that does not answer is an error" checked 1 "does not answer"
 

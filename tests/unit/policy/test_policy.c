@@ -404,16 +404,37 @@ static void unknown_and_repeated_names_are_named(void **state)
 {
 	(void)state;
 	refused("idel:\n  check_s: 1\n",
-		"t:1:1: unknown section 'idel'; the sections are monitor, "
+		"t:1:1: unknown section 'idel'; did you mean 'idle'?");
+	refused("frobnicate:\n  check_s: 1\n",
+		"t:1:1: unknown section 'frobnicate'; the sections are monitor, "
 		"spool, idle, modules, users, optimize, rules");
+	refused("rule: []\n", "t:1:1: unknown section 'rule'; did you mean 'rules'?");
+	refused("idle:\n  chek_s: 1\n",
+		"t:2:3: unknown setting 'idle.chek_s'; did you mean 'check_s'?");
 	refused("spool:\n  max: 1\n",
-		"t:2:3: unknown setting 'spool.max'; the settings of spool are max_mib");
+		"t:2:3: unknown setting 'spool.max'; did you mean 'max_mib'?");
 	refused("spool:\n  check_s: 1\n",
 		"t:2:3: unknown setting 'spool.check_s'; the settings of spool are max_mib");
 	refused("idle:\n  check_s: 1\n  check_s: 1\n",
 		"t:3:3: idle.check_s stands here a second time, first in line 2");
 	refused("idle: {check_s: 1}\nspool: {max_mib: 1}\nidle: {check_s: 2}\n",
 		"t:3:1: section idle stands here a second time");
+}
+
+static void usual_mistakes_are_told_with_what_mends_them(void **state)
+{
+	(void)state;
+	refused("idle:\n\tcheck_s: 1\n", "t:2:1: a tab: lines are indented with blanks");
+	refused("idle:\n  check_s: 1\n\tload_max_pct: 5\n",
+		"t:3:1: a tab: lines are indented with blanks");
+	refused("optimize:\n  min_samples: \"5000\"\n",
+		"t:2:16: optimize.min_samples: \"5000\" is a text because of its quotes; a "
+		"number stands without");
+	refused("optimize:\n  automatic: 'true'\n",
+		"t:2:14: optimize.automatic: \"true\" is a text because of its quotes; true "
+		"and false stand without");
+	refused("modules:\n  include: [*.so]\n",
+		"t:2:14: what begins with * has to be in quotes, as in \"*.so\"");
 }
 
 static void other_shapes_are_refused(void **state)
@@ -429,7 +450,8 @@ static void other_shapes_are_refused(void **state)
 		"t:2:1: a second document is not allowed in a policy");
 	refused("idle: &a {check_s: 1}\n", "t:1:7: an anchor is not allowed in a policy");
 	refused("idle: {check_s: &a 1}\n", "t:1:17: an anchor is not allowed in a policy");
-	refused("idle: {check_s: *a}\n", "t:1:17: an alias is not allowed in a policy");
+	refused("idle: {check_s: *a}\n", "t:1:17: an alias is not allowed in a policy; "
+		"a text that begins with * has to be in quotes");
 	refused("modules: {include: !!seq [/a]}\n", "t:1:20: a tag is not allowed in a policy");
 	refused("idle: {check_s: !!int 1}\n", "t:1:17: a tag is not allowed in a policy");
 	refused("%TAG ! tag:x,2026:\n---\nidle: {check_s: 1}\n",
@@ -576,6 +598,7 @@ int main(void)
 		cmocka_unit_test(passes_are_any_subset),
 		cmocka_unit_test(settings_that_are_gone_are_noted),
 		cmocka_unit_test(unknown_and_repeated_names_are_named),
+		cmocka_unit_test(usual_mistakes_are_told_with_what_mends_them),
 		cmocka_unit_test(other_shapes_are_refused),
 		cmocka_unit_test(shown_values_are_yaml),
 		cmocka_unit_test(shipped_policy_is_the_default),
