@@ -221,6 +221,22 @@ op_index_end:
 	ret
 end interpret_index
 
+begin interpret_five			# and one as a part of a sum, in five bytes
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	lea	op_five_end(%rip), %rax
+	lea	8(%rax,%rdi), %rbx
+	xor	%eax, %eax
+	mov	held_five(%rip), %rdx
+	jmp	*%rdx
+op_five:
+	inc	%eax
+op_five_end:
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_five
+
 begin dispatch_nothing
 	test	%edi, %edi
 	jz	1f
@@ -314,5 +330,7 @@ held_sum:
 	.quad	op_other_sum
 held_index:
 	.quad	op_index
+held_five:
+	.quad	op_five
 	.quad	dispatch_nothing + 4
 	.section .note.GNU-stack, "", @progbits

@@ -474,6 +474,8 @@ static void labels_that_code_forms_or_calculates_are_doubts(void **state)
 	expect(&m, "the instruction at");
 	m = LABELS("op_index");
 	expect(&m, "inside a function whose pointers to labels were changed");
+	m = LABELS("op_five");
+	expect(&m, "inside a function whose pointers to labels were changed");
 	m = LABELS("op_other_sum");
 	expect(&m, "inside a function whose pointers to labels were changed");
 	m = LABELS("op_landed", "op_gone");
