@@ -73,7 +73,7 @@ check "and answers as before" goes_on a
 check "status shows which process has what" within 10 shows "$a" 0 1
 check "list has how many processes" test "$(listed dash processes)" = 1
 check "and it is in the history" history_has "live +.*process $a runs generation 1: done"
-check "the parent has said so itself" grep -q "of '$root/bin/dash' into process $a of user 0: done" "$root/log"
+check "the parent has said so itself" grep -qE "generation [0-9a-f]{16} of '$root/bin/dash' into process $a of user 0: done" "$root/log"
 before=$(listed dash samples)
 sleep 1
 taken_in
@@ -95,7 +95,7 @@ else
 fi
 check "the original comes back to the file" ctl restore "$root/bin/dash"
 check "and to the process, at once" has_old "$a"
-check "by the parent" grep -q "out of process $a: done" "$root/log"
+check "by the parent" grep -qE "generation [0-9a-f]{16} out of process $a: done" "$root/log"
 check "which the history says" history_has "live out +.*process $a of user 0 runs the original"
 check "the file is the original" cmp "$root/bin/dash" "$root/orig/dash"
 serve c "${as_user[@]}"
