@@ -89,6 +89,7 @@ static int do_on(struct args *a, struct err *err)
 	if (live_on(a->pid, &a->plan, a->generation, &a->limits, &out, err) < 0)
 		return -1;
 	tell(&out);
+	(void)printf("symbols at 0x%" PRIx64 "\n", out.base);
 	return 0;
 }
 

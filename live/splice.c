@@ -121,6 +121,7 @@ int live_on(pid_t pid, const struct live_plan *plan, int generation,
 		goto out;
 	out->was_so = x.from < 0;
 	rc = out->was_so ? 0 : live_exchange(&x, limits, out, err);
+	out->base = x.text - plan->text;
 out:
 	if (x.from >= 0)
 		close(x.from);

@@ -40,6 +40,7 @@ struct live_outcome {
 	uint64_t pause_ns;
 	unsigned tries;
 	bool was_so;		/* nothing was to be done */
+	uint64_t base;		/* on: addresses in memory less those in the file */
 };
 
 /* The mapping of the plan's original in the process: NULL with ERR_REFUSED.  *original gets a

@@ -49,6 +49,18 @@ static void count(struct live *l, pid_t pid, const struct splicing_file *f)
 			 " us", f->path, l->burst_ms, pause_us);
 }
 
+/* And how gdb, which knows of no file that is mapped so, gets its symbols. */
+static void say_mapped(const struct live *l, pid_t pid, const struct splicing_file *f,
+		       const struct spliced *made, const struct splicing_said *said)
+{
+	char path[SPLICING_PATH];
+	struct err ignored;
+
+	say_line(stdout, "%d: %s: %s", (int)pid, f->path, said->text);
+	if (splicing_path(&l->splicing, made, path, &ignored) == 0)
+		say_line(stdout, "gdb: add-symbol-file %s -o 0x%" PRIx64, path, said->base);
+}
+
 /* 1: mapped; 0: there is no profile of it; -1: the reason is said. */
 static int do_file(const struct live *l, pid_t pid, const struct splicing_file *f)
 {
@@ -60,7 +72,7 @@ static int do_file(const struct live *l, pid_t pid, const struct splicing_file *
 	if (rc > 0 && splicing_on(&l->splicing, pid, &made, &said, &err) < 0)
 		rc = -1;
 	if (rc > 0)
-		say_line(stdout, "%d: %s: %s", (int)pid, f->path, said.text);
+		say_mapped(l, pid, f, &made, &said);
 	else if (rc < 0)
 		say_line(stderr, "morphctl: '%s': %s", f->path, err.text);
 	spliced_close(&made);

@@ -45,7 +45,6 @@ static void gather(int pipe, pid_t ends, struct splicing_said *said)
 	while ((got = read(pipe, said->text + n, sizeof(said->text) - 1 - n)) > 0)
 		n += (size_t)got;
 	said->text[n] = '\0';
-	said->text[strcspn(said->text, "\n")] = '\0';
 }
 
 /* Runs morph-live; what it says is in said->text.  Its exit code, -1 with *err. */
@@ -68,6 +67,10 @@ static int run_live(const struct splicing *s, char *const argv[], bool ends,
 	close(out[1]);
 	gather(out[0], ends ? pid : 0, said);
 	close(out[0]);
+	const char *symbols = strstr(said->text, "\nsymbols at 0x");
+	if (!symbols || sscanf(symbols, "\nsymbols at 0x%" SCNx64, &said->base) != 1)
+		said->base = 0;
+	said->text[strcspn(said->text, "\n")] = '\0';
 	if (sscanf(said->text, "done, pause %" SCNu64 " us", &said->pause_us) != 1)
 		said->pause_us = 0;
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
@@ -481,19 +484,34 @@ int splicing_has(const struct splicing *s, pid_t pid, struct err *err)
 	return said.text[0] != '\0';
 }
 
+static int path_of(const struct splicing *s, int file, char out[SPLICING_PATH], struct err *err)
+{
+	char hex[65];
+	struct digest digest;
+
+	if (digest_fd(file, &digest, err) < 0)
+		return -1;
+	digest_hex(&digest, hex);
+	(void)snprintf(out, SPLICING_PATH, "%s/%s", s->folder, hex);	/* fits */
+	return 0;
+}
+
+int splicing_path(const struct splicing *s, const struct spliced *what, char out[SPLICING_PATH],
+		  struct err *err)
+{
+	return path_of(s, what->file, out, err);
+}
+
 /* --- counting for a while --- */
 
 /* Nobody gets it again; a process that has it keeps it. */
 static void forget(const struct splicing *s, int file)
 {
-	char hex[65], path[PATH_MAX + 70];
-	struct digest digest;
+	char path[SPLICING_PATH];
+	struct err ignored;
 
-	if (digest_fd(file, &digest, NULL) < 0)
-		return;
-	digest_hex(&digest, hex);
-	(void)snprintf(path, sizeof(path), "%s/%s", s->folder, hex);	/* fits */
-	(void)unlink(path);		/* else it takes room */
+	if (path_of(s, file, path, &ignored) == 0)
+		(void)unlink(path);		/* else it takes room */
 }
 
 /* It counts for so long, or until we are told to end, and runs its original again.  What it

@@ -55,6 +55,7 @@ struct spliced {			/* a generation that fits in a process */
 struct splicing_said {			/* by morph-live */
 	char text[SPLICING_SAID];
 	uint64_t pause_us;		/* how long the process stood still */
+	uint64_t base;			/* of the symbols of what it has now */
 };
 
 /* Makes the folder, or refuses one that is not root's alone. */
@@ -79,6 +80,9 @@ int splicing_count(struct splicing *s, pid_t pid, const struct splicing_file *f,
 int splicing_make(const struct splicing *s, pid_t pid, const struct splicing_file *f,
 		  struct spliced *out, struct err *err);
 void spliced_close(struct spliced *s);
+/* Where the generation is kept.  -1: it cannot be read. */
+int splicing_path(const struct splicing *s, const struct spliced *what, char out[SPLICING_PATH],
+		  struct err *err);
 
 /* Both change nothing where it is so already.  -1, and ERR_REFUSED with morph-live's reason
  * where it refused, or no moment for it came. */
