@@ -1,9 +1,9 @@
 /* fusewaits CALL [thread] - waits in a call for a file system that answers EINTR
  *
  * The file system is a small one of its own (FUSE), in a mount namespace of its own.  It
- * answers after a second; where the kernel tells it that the call was interrupted, because the thread
- * has a signal or is being stopped, it answers EINTR at once, as many such servers do.  The
- * kernel hands that on to the program.
+ * answers after a second; where the kernel tells it that the call was interrupted, because the
+ * thread has a signal or is being stopped, it answers EINTR at once, as many such servers do.
+ * The kernel hands that on to the program.
  *
  * CALL is one of calls[] below.  Prints the name of the error, "ok" for none, and how long it
  * took in ms.  With `thread` another thread than the main one waits.  Without CALL: lists the

@@ -325,6 +325,31 @@ else
 fi
 kill -9 "$pid" 2>/dev/null
 wait "$pid" 2>/dev/null
+refuses "one without room for new text" "the place of new text, 0x[0-9a-f]*, is taken" "$root/steady" crowded
+start "$root/refused.out" "$root/steady" crowded
+sleep 0.2
+check "nor is there another one for it" eval '
+	said=$("$live" room $pid "$root/steady.plan" "$root/gen/steady" 2>&1); [ $? = 3 ] && grep -q "no room for new text near it" <<<"$said"'
+kill -9 "$pid"
+start "$root/refused.out" "$root/steady" compat
+sleep 0.2
+if kill -0 "$pid" 2>/dev/null; then
+	check "one with a thread in 32-bit code is refused" refused "runs 32-bit code" steady
+	check "and goes on" kill -0 "$pid"
+else
+	skip "one with a thread in 32-bit code" "the kernel runs none"
+fi
+kill -9 "$pid" 2>/dev/null
+# Other namespaces do not matter: files are known by what is mapped, and processes by their numbers here.
+start "$root/spaces.out" unshare --mount --pid --fork "$root/steady" count
+sleep 0.3
+if pid=$(pgrep -P "$pid") && [ "$(readlink "/proc/$pid/ns/pid")" != "$(readlink /proc/self/ns/pid)" ]; then
+	pids+=("$pid")
+	check "a process in other mount and PID namespaces is swapped" swap steady
+	kill "$pid"
+else
+	skip "a process in other mount and PID namespaces" "none can be made here"
+fi
 refuses "one that is not dumpable" "not dumpable\|changed its user" setpriv --reuid=65534 --clear-groups "$root/steady" private
 refuses "one with locked memory" "locks memory" "$root/steady" locked
 refuses "one that wrote to its text" "its own or locked" "$root/steady" own-text
