@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "live/maps.h"
 
 enum { KCMP_SAME_MEMORY = 1 };		/* KCMP_VM */
 enum { SECCOMP_STRICT = 1, SECCOMP_FILTERS = 2 };	/* modes in its state */
@@ -165,7 +166,8 @@ int live_process_alone(pid_t pid, struct err *err)
 	return 0;
 }
 
-int live_process_clean(pid_t pid, uint64_t start, struct err *err)
+/* KB of the mapping at `start` that are its own or locked; -1: there is none. */
+static long own_or_locked(pid_t pid, uint64_t start, struct err *err)
 {
 	char path[64], line[512], head[32];
 	bool here = false, seen = false;
@@ -189,8 +191,53 @@ int live_process_clean(pid_t pid, uint64_t start, struct err *err)
 	(void)fclose(f);
 	if (!seen)
 		return err_set(err, ERR_SYS, "process %d has ended", (int)pid);
-	return kb == 0 ? 0 : refuse(err, "pages of its text are its own or locked "
-				    "(a breakpoint, a probe)");
+	return (long)kb;
+}
+
+int live_process_clean(pid_t pid, uint64_t start, struct err *err)
+{
+	long kb = own_or_locked(pid, start, err);
+
+	if (kb > 0)
+		return refuse(err, "pages of its text are its own or locked "
+			      "(a breakpoint, a probe)");
+	return kb < 0 ? -1 : 0;
+}
+
+/* Behind the end of the file a page has zeros. */
+static int compare(int mem, const struct live_map *m, int fd, struct err *err)
+{
+	enum { CHUNK = 1 << 16 };
+	static uint8_t has[CHUNK], want[CHUNK];
+
+	for (uint64_t at = 0, size = m->end - m->start; at < size; at += CHUNK) {
+		size_t n = size - at < CHUNK ? (size_t)(size - at) : CHUNK;
+		ssize_t got = pread(fd, want, n, (off_t)(m->offset + at));
+
+		if (got < 0 || pread(mem, has, n, (off_t)(m->start + at)) != (ssize_t)n)
+			return err_set(err, ERR_SYS, "its text cannot be read");
+		memset(want + got, 0, n - (size_t)got);
+		if (memcmp(has, want, n) != 0)
+			return refuse(err, "somebody wrote into text that it got (a breakpoint "
+				      "is there still)");
+	}
+	return 0;
+}
+
+int live_process_unwritten(pid_t pid, const struct live_map *m, int fd, struct err *err)
+{
+	char path[64];
+	long kb = own_or_locked(pid, m->start, err);
+
+	if (kb <= 0)
+		return (int)kb;
+	(void)snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
+	int mem = open(path, O_RDONLY | O_CLOEXEC);
+	if (mem < 0)
+		return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
+	int rc = compare(mem, m, fd, err);
+	close(mem);
+	return rc;
 }
 
 uint64_t live_process_stack(pid_t pid)

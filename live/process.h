@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 struct err;
+struct live_map;
 
 /* What /proc/PID/status says, decoded: -1 with ERR_REFUSED and the reason. */
 int live_status_check(const char *status, struct err *err);
@@ -19,6 +20,10 @@ int live_process_alone(pid_t pid, struct err *err);
 /* The pages at `start` are as they are in the file, and not locked: else ERR_REFUSED.  A
  * breakpoint or a probe makes a page the process's own. */
 int live_process_clean(pid_t pid, uint64_t start, struct err *err);
+/* Text of file `fd`, which we have mapped, is what the file has: where somebody has written to
+ * it there would be something to lose, or to run into.  A page that was written to and is as it
+ * was, as debuggers leave them, does not matter. */
+int live_process_unwritten(pid_t pid, const struct live_map *m, int fd, struct err *err);
 /* Bytes that the main thread's stack may still grow by, and some. */
 uint64_t live_process_stack(pid_t pid);
 

@@ -1,6 +1,10 @@
 /* restart.c - what stopping a thread does to the system call that it waits in
  *
- * Tested by tests/unit/live/test_restart.c, and on the kernel by tests/e2e/live.sh.
+ * Calls that change something about files, other than the ones here (unlink, rename, close and
+ * so on), are unknown: who knows what was done of them.
+ *
+ * Tested by tests/unit/live/test_restart.c, and on the kernel by tests/e2e/live.sh and
+ * tests/e2e/livefuse.sh.
  */
 #include "live/restart.h"
 
@@ -43,9 +47,26 @@ static const struct {
 	{ SYS_sendmsg, RESTART_PARTIAL, -1, false },
 	{ SYS_sendmmsg, RESTART_PARTIAL, -1, false },
 	{ SYS_connect, RESTART_CONNECT, -1, false },
-	{ SYS_pread64, RESTART_KERNEL, -1, false },
-	{ SYS_open, RESTART_KERNEL, -1, false },
-	{ SYS_openat, RESTART_KERNEL, -1, false },
+	/* servers of file systems (FUSE) may answer EINTR: they have done nothing then */
+	{ SYS_pread64, RESTART_READ, -1, false },
+	{ SYS_preadv, RESTART_READ, -1, false },
+	{ SYS_preadv2, RESTART_READ, -1, false },
+	{ SYS_open, RESTART_EXACT, -1, false },
+	{ SYS_openat, RESTART_EXACT, -1, false },
+	{ SYS_openat2, RESTART_EXACT, -1, false },
+	{ SYS_stat, RESTART_EXACT, -1, false },
+	{ SYS_lstat, RESTART_EXACT, -1, false },
+	{ SYS_fstat, RESTART_EXACT, -1, false },
+	{ SYS_newfstatat, RESTART_EXACT, -1, false },
+	{ SYS_statx, RESTART_EXACT, -1, false },
+	{ SYS_access, RESTART_EXACT, -1, false },
+	{ SYS_faccessat, RESTART_EXACT, -1, false },
+	{ SYS_faccessat2, RESTART_EXACT, -1, false },
+	{ SYS_readlink, RESTART_EXACT, -1, false },
+	{ SYS_readlinkat, RESTART_EXACT, -1, false },
+	{ SYS_getdents64, RESTART_EXACT, -1, false },
+	{ SYS_fsync, RESTART_EXACT, -1, false },
+	{ SYS_fdatasync, RESTART_EXACT, -1, false },
 	{ SYS_poll, RESTART_KERNEL, -1, false },
 	{ SYS_ppoll, RESTART_KERNEL, -1, false },
 	{ SYS_select, RESTART_KERNEL, -1, false },
@@ -58,6 +79,7 @@ static const struct {
 	{ SYS_futex, RESTART_KERNEL, -1, false },
 	{ SYS_wait4, RESTART_KERNEL, -1, false },
 	{ SYS_waitid, RESTART_KERNEL, -1, false },
+	/* the kernel itself makes these again, whatever a server answers */
 	{ SYS_flock, RESTART_KERNEL, -1, false },
 	{ SYS_fcntl, RESTART_KERNEL, -1, false },
 	{ SYS_msgrcv, RESTART_KERNEL, -1, false },
@@ -91,6 +113,15 @@ enum restart restart_kind(long nr, const uint64_t arg[6])
 	uint64_t limit = arg[calls[i].limit];
 	bool none = calls[i].in_ms ? (int32_t)limit < 0 : limit == 0;
 	return none ? calls[i].kind : RESTART_LIMITED;
+}
+
+/* A page is not divided. */
+bool restart_in_parts(long nr, const uint64_t arg[6])
+{
+	enum { PAGE = 4096 };
+
+	return nr == SYS_readv || nr == SYS_preadv || nr == SYS_preadv2 ||
+	       ((nr == SYS_read || nr == SYS_pread64) && arg[2] > PAGE);
 }
 
 /* A call that failed with EINTR has transferred nothing, so it can be made again. */

@@ -22,7 +22,8 @@ enum restart {
 	RESTART_KERNEL,		/* the kernel makes it again, with the time that is left */
 	RESTART_EXACT,		/* we have it made again; it has no time limit */
 	RESTART_LIMITED,	/* it has one, which would begin anew */
-	RESTART_RECEIVE,	/* a time limit is the socket's, SO_RCVTIMEO, if it is one */
+	RESTART_READ,		/* exact, unless done in parts, of a file that is served */
+	RESTART_RECEIVE,	/* the same; a time limit is the socket's, SO_RCVTIMEO */
 	RESTART_CONNECT,	/* likewise, SO_SNDTIMEO */
 	RESTART_PARTIAL,	/* what it has transferred so far would be all */
 	RESTART_UNKNOWN,	/* nobody knows; vfork() does not stop at all */
@@ -30,6 +31,8 @@ enum restart {
 
 /* Of a thread that waits in call `nr`. */
 enum restart restart_kind(long nr, const uint64_t arg[6]);
+/* May the call read more than servers of file systems are asked for at once? */
+bool restart_in_parts(long nr, const uint64_t arg[6]);
 /* Of a stopped thread's registers: true if they were changed so that the call is made again. */
 bool restart_fix(struct user_regs_struct *regs);
 

@@ -76,8 +76,11 @@ static int plan_new(pid_t pid, const struct live_maps *maps, const struct live_p
 		const struct live_map *m = live_maps_at(maps, s.addr += bias);
 
 		if (m && m->start == s.addr && m->end == s.addr + s.size &&
-		    is_new(pid, m, &s, generation))
+		    is_new(pid, m, &s, generation)) {
+			if (!s.counters && live_process_unwritten(pid, m, generation, err) < 0)
+				return -1;
 			continue;
+		}
 		if (!live_maps_free_at(maps, s.addr, s.addr + s.size))
 			return err_set(err, ERR_REFUSED, "the place of new text, 0x%" PRIx64
 				       ", is taken", s.addr);
@@ -242,7 +245,8 @@ static int off_one(pid_t pid, const struct live_maps *maps, const struct live_ma
 
 	x.from = live_map_open(pid, map, err);
 	x.to = x.from < 0 ? -1 : live_map_open(pid, before(maps, map), err);
-	if (x.to >= 0 && check_alike(&x, err) == 0)
+	if (x.to >= 0 && check_alike(&x, err) == 0 &&
+	    live_process_unwritten(pid, map, x.from, err) == 0)
 		rc = live_exchange(&x, limits, out, err);
 	if (x.to >= 0)
 		close(x.to);

@@ -34,6 +34,7 @@
 
 #include "lib/err.h"
 #include "lib/procstat.h"
+#include "live/descriptor.h"
 #include "live/restart.h"
 
 /* STRAGGLERS_NS: threads that cannot stop (they wait for a disk) are waited for so long.
@@ -175,6 +176,24 @@ static bool socket_has_limit(const struct live_threads *t, uint64_t fd, int opti
 	return has;
 }
 
+/* What the kind depends on, besides the call. */
+static enum restart kind_by_descriptor(const struct live_threads *t, enum restart kind, long nr,
+				       const uint64_t arg[6])
+{
+	if (kind != RESTART_RECEIVE && kind != RESTART_CONNECT && kind != RESTART_READ)
+		return kind;
+	int option = kind == RESTART_CONNECT ? SO_SNDTIMEO : SO_RCVTIMEO;
+	switch (live_descriptor(t->pid, arg[0])) {
+	case DESCRIPTOR_SOCKET:
+		return socket_has_limit(t, arg[0], option) ? RESTART_LIMITED : RESTART_EXACT;
+	case DESCRIPTOR_SERVED:
+		return restart_in_parts(nr, arg) ? RESTART_PARTIAL : RESTART_EXACT;
+	case DESCRIPTOR_OTHER:
+		break;
+	}
+	return RESTART_EXACT;
+}
+
 /* *runs: it is on a CPU, or waits for one. */
 static enum restart kind_of(const struct live_threads *t, const struct live_thread *x, long *nr,
 			    bool *runs)
@@ -194,11 +213,7 @@ static enum restart kind_of(const struct live_threads *t, const struct live_thre
 	if (sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
 		   " %" SCNx64, nr, &arg[0], &arg[1], &arg[2], &arg[3], &arg[4], &arg[5]) != 7)
 		return RESTART_KERNEL;
-	enum restart kind = restart_kind(*nr, arg);
-	if (kind == RESTART_RECEIVE || kind == RESTART_CONNECT)
-		kind = socket_has_limit(t, arg[0], kind == RESTART_RECEIVE ? SO_RCVTIMEO :
-					SO_SNDTIMEO) ? RESTART_LIMITED : RESTART_EXACT;
-	return kind;
+	return kind_by_descriptor(t, restart_kind(*nr, arg), *nr, arg);
 }
 
 /* A call with a limit may be as old as any unless the thread has run since it was seen last; a

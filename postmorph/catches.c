@@ -15,7 +15,7 @@
 static const char *const handlers[] = {
 	"__cxa_begin_catch", "_Unwind_GetLanguageSpecificData", "_Unwind_RaiseException",
 	"_Unwind_Resume_or_Rethrow", "dl_iterate_phdr", "_dl_find_object",
-	"_ZSt15set_new_handlerPFvvE",
+	"_ZSt15set_new_handlerPFvvE", "__gcc_personality_v0",
 };
 
 static const char *const excepted[] = {

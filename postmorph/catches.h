@@ -8,6 +8,11 @@
  * of his own, which asks for the exception table, or an unwinder of his own, which looks for
  * the rows.  So it is seen in what a file imports.
  *
+ * Cancelling a thread unwinds its stack, too.  It ends at such a frame as well: the thread is
+ * cancelled, and handlers that pthread_cleanup_push() has registered run, but not those that
+ * are in exception tables, as gcc makes of C (-fexceptions): __gcc_personality_v0.  The C
+ * library has some of these, around what it calls (pthread_once), which is not looked at.
+ *
  * Excepted are libgcc, which catches nothing, and two whose handlers are around calls of C++
  * objects and functions alone, which a file names that has them: libstdc++ (classes derived
  * from those of namespace std), and jemalloc, for operator new (std::set_new_handler).

@@ -20,6 +20,8 @@ f:
 	mov _ZTVN10__cxxabiv117__class_type_infoE@GOTPCREL(%rip), %rax
 	.elseif which == 7
 	call _ZSt15set_new_handlerPFvvE@PLT
+	.elseif which == 8
+	call __gcc_personality_v0@PLT
 	.endif
 	ret
 	.cfi_endproc

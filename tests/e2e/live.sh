@@ -354,9 +354,70 @@ else
 fi
 kill -9 "$pid" 2>/dev/null
 wait "$pid" 2>/dev/null
+refuses "one without room for new text" "the place of new text, 0x[0-9a-f]*, is taken" "$root/steady" crowded
+start "$root/refused.out" "$root/steady" crowded
+sleep 0.2
+check "nor is there another one for it" eval '
+	said=$("$live" room $pid "$root/steady.plan" "$root/gen/steady" 2>&1); [ $? = 3 ] && grep -q "no room for new text near it" <<<"$said"'
+kill -9 "$pid"
+start "$root/refused.out" "$root/steady" compat
+sleep 0.2
+if kill -0 "$pid" 2>/dev/null; then
+	check "one with a thread in 32-bit code is refused" refused "runs 32-bit code" steady
+	check "and goes on" kill -0 "$pid"
+else
+	skip "one with a thread in 32-bit code" "the kernel runs none"
+fi
+kill -9 "$pid" 2>/dev/null
+# Other namespaces do not matter: files are known by what is mapped, and processes by their numbers here.
+start "$root/spaces.out" unshare --mount --pid --fork "$root/steady" count
+sleep 0.3
+if pid=$(pgrep -P "$pid") && [ "$(readlink "/proc/$pid/ns/pid")" != "$(readlink /proc/self/ns/pid)" ]; then
+	pids+=("$pid")
+	check "a process in other mount and PID namespaces is swapped" swap steady
+	kill "$pid"
+else
+	skip "a process in other mount and PID namespaces" "none can be made here"
+fi
 refuses "one that is not dumpable" "not dumpable\|changed its user" setpriv --reuid=65534 --clear-groups "$root/steady" private
 refuses "one with locked memory" "locks memory" "$root/steady" locked
 refuses "one that wrote to its text" "its own or locked" "$root/steady" own-text
+# What was written into text that is ours is neither lost nor run into; what was put right again does not matter.
+start "$root/written.out" "$root/steady" count
+sleep 0.2
+byte() {		# ADDRESS "\xNN": into the memory of process $pid
+	printf "$2" | dd of="/proc/$pid/mem" bs=1 seek="$1" conv=notrunc 2>/dev/null
+}
+on "$pid" steady >/dev/null
+read -r text_size new_at new_size < <(awk '/^text/ { t = $3 } /^new .* rx$/ { print t, $2, $3; exit }' "$root/steady.plan")
+text_at=$((0x$("$live" look "$pid" "$root/gen" | cut -d' ' -f1)))
+new_at=$((text_at + 0x$new_at - 0x$(sed -n 's/^text \([0-9a-f]*\) .*/\1/p' "$root/steady.plan")))
+new_last=$((new_at + 0x$new_size - 1)) text_last=$((text_at + 0x$text_size - 1))	# both behind all code
+byte $text_last '\xcc'
+check "what was written into its text is not taken away" eval '
+	said=$(off $pid --patience=200 2>&1); [ $? = 3 ] && grep -q "somebody wrote into text" <<<"$said" && is_on $pid'
+byte $text_last '\x00'
+check "once it is as it was, it is" off "$pid"
+byte $new_last '\xcc'
+check "what was written into new text is not run into" refused "somebody wrote into text" steady
+byte $new_last '\x00'
+check "until it is as it was" on "$pid" steady
+kill "$pid"
+wait "$pid" && ok "and all goes on" || not_ok "and all goes on"
+# Cancelling threads, by handlers that are registered.
+prepare cancelled "$B/tests/e2e/cancelled"
+start "$root/cancelled.out" "$root/cancelled"
+sleep 0.2
+fit cancelled
+cancels() { for ((i = 0; i < rounds; i++)); do on "$pid" cancelled --nobody-catches && sleep 0.03 && off "$pid" || return; done; on "$pid" cancelled --nobody-catches; }
+check "one that cancels threads is swapped $rounds times" cancels
+check "and their handlers run all the same" goes_on "$root/cancelled.out"
+kill -9 "$pid"
+if ${CC:-cc} -O2 -fexceptions -o "$root/unwinds" tests/e2e/cancelled.c 2>/dev/null && prepare unwinds "$root/unwinds" 2>"$root/said"; then
+	not_ok "one whose handlers are found by unwinding is refused"
+else
+	check "one whose handlers are found by unwinding is refused" grep -q "exceptions may pass" "$root/said"
+fi
 refuses "one that waits for a vfork child" "same memory" "$root/steady" vfork
 refuses "one whose main thread has ended" "has ended" "$root/steady" ended
 refuses "one that is stopped" "is stopped" "$root/steady" stopped

@@ -105,6 +105,14 @@ if ${CC:-cc} -shared -fPIC -o "$lib" "$root/catches.c" 2>/dev/null; then
 	why="may unwind its stack: '$lib': it may catch exceptions (__cxa_begin_catch)" \
 		check "one for which somebody does is refused" code 3 $thrower --profiles="$root/profiles"
 	kill -9 $thrower
+	# what cancelling a thread would have to run
+	printf 'void f(int *); void g(void); void f(int *x) { (void)x; } void h(void); void h(void) { int x __attribute__((cleanup(f))) = 0; g(); }
+		void g(void) { }' >"$root/cleans.c"
+	${CC:-cc} -shared -fPIC -O0 -fexceptions -Wl,-z,lazy -o "$root/cleans.so" "$root/cleans.c"
+	thrower "$root/cleans.so"
+	why="may unwind its stack: '$root/cleans.so': it may catch exceptions (__gcc_personality_v0)" \
+		check "and one for which somebody cleans up when a thread is cancelled" code 3 $thrower --profiles="$root/profiles"
+	kill -9 $thrower
 else
 	skip "one for which somebody does is refused" "no library can be made here"
 fi

@@ -13,11 +13,13 @@
  *	            on as `count`; so is a thread, while the main one waits in an unusual call:
  *	            ends with 1 when the thread came out of it much later; with 77 when the
  *	            kernel has no userfaultfd for it
- *	service | seccomp | dispatch | private | locked | own-text | vfork | ended | stopped
+ *	service | seccomp | dispatch | private | locked | own-text | vfork | ended | stopped |
+ *	compat | crowded
  *	            filters its system calls, as services do, or so that no code can be
  *	            mapped any more; handles those of some places itself; is not dumpable; has
  *	            locked memory; wrote to its text; waits for a vfork child; only its second
- *	            thread still runs; is stopped
+ *	            thread still runs; is stopped; has a thread that runs 32-bit code; has no
+ *	            room left within 2 GiB behind its text
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -160,13 +162,13 @@ static void dispatch(void)
 		_exit(1);
 }
 
+/* As debuggers do. */
 static void write_text(void)
 {
-	uint8_t *page = (uint8_t *)((uintptr_t)fold & ~(uintptr_t)4095);
+	int mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
 
-	(void)mprotect(page, 4096, PROT_READ | PROT_WRITE | PROT_EXEC);
-	*(volatile uint8_t *)page = *page;
-	(void)mprotect(page, 4096, PROT_READ | PROT_EXEC);
+	(void)pwrite(mem, (const void *)(uintptr_t)fold, 1, (off_t)(uintptr_t)fold);
+	close(mem);
 }
 
 static void *second(void *unused)
@@ -287,6 +289,41 @@ static int held(void)
 	return end.tv_sec - begin.tv_sec > SLOW_S + LATER_S;
 }
 
+/* For ever: a jump to itself, by a far return into the segment of 32-bit code. */
+static void *run_32_bit(void *unused)
+{
+	enum { CODE_32 = 0x23 };
+	static const uint8_t jump[] = { 0xeb, 0xfe };
+	uint8_t *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+
+	if (code == MAP_FAILED)
+		_exit(77);
+	memcpy(code, jump, sizeof(jump));
+	__asm__ volatile("push %[segment]; push %[code]; lretq"
+			 :
+			 : [segment] "i"(CODE_32), [code] "r"((uint64_t)(uintptr_t)code)
+			 : "memory");
+	return unused;
+}
+
+static void fill_room(void)
+{
+	enum { LARGE = 1 << 20, SMALL = 4096 };
+	uint64_t from = (uintptr_t)fold & ~(uint64_t)(LARGE - 1), reach = (uint64_t)1 << 31;
+
+	for (uint64_t at = from; at < from + reach; at += LARGE) {
+		if (mmap((void *)at, LARGE, PROT_NONE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1,
+			 0) != MAP_FAILED)
+			continue;
+		for (uint64_t page = at; page < at + LARGE; page += SMALL)
+			(void)mmap((void *)page, SMALL, PROT_NONE,
+				   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+				   MAP_FIXED_NOREPLACE, -1, 0);
+	}
+}
+
 static void be(const char *how)
 {
 	pthread_t t;
@@ -308,6 +345,10 @@ static void be(const char *how)
 			(void)pause();
 	else if (strcmp(how, "stopped") == 0)
 		(void)raise(SIGSTOP);
+	else if (strcmp(how, "crowded") == 0)
+		fill_room();
+	else if (strcmp(how, "compat") == 0)
+		(void)pthread_create(&t, NULL, run_32_bit, NULL);
 	if (strcmp(how, "ended") == 0) {
 		(void)pthread_create(&t, NULL, second, NULL);
 		(void)syscall(SYS_exit, 0);
