@@ -194,23 +194,25 @@ static int wrong_limit(struct client *cl, const char *text)
 
 static int run_report(struct work *w, struct client *cl, int argc, const char *const *argv)
 {
-	const char *module = NULL;
-	uint32_t limit = REPORT_LIMIT;
+	struct show_report r = { .limit = REPORT_LIMIT };
 	struct err err = { 0 };
 
 	for (int i = 1; i < argc; i++) {
 		if (strncmp(argv[i], "--limit=", 8) == 0) {
-			if (!read_limit(argv[i] + 8, &limit))
+			if (!read_limit(argv[i] + 8, &r.limit))
 				return wrong_limit(cl, argv[i] + 8);
-		} else if (argv[i][0] == '-') {
+			r.limited = true;
+		} else if (strcmp(argv[i], "--sort=name") == 0) {
+			r.by_name = true;
+		} else if (argv[i][0] == '-' && strcmp(argv[i], "--sort=count") != 0) {
 			return reject(cl, argv[i]);
-		} else {
-			module = argv[i];
+		} else if (argv[i][0] != '-') {
+			r.module = argv[i];
 		}
 	}
 	if (sync_spool(w, cl, &err) < 0)
 		return fail(cl, &err);
-	return done(cl, show_report(w, module, limit, cl, &err), &err);
+	return done(cl, show_report(w, &r, cl, &err), &err);
 }
 
 static int run_annotate(struct work *w, struct client *cl, int argc, const char *const *argv)
@@ -506,7 +508,7 @@ static const struct command command[] = {
 	{ "reload",     0,  0, FOR_TRUSTED, true,  false, run_reload },
 	{ "pause",      0,  0, FOR_TRUSTED, false, false, run_pause },
 	{ "resume",     0,  0, FOR_TRUSTED, false, false, run_resume },
-	{ "report",     0,  2, FOR_ALL,     true,  true,  run_report },
+	{ "report",     0,  3, FOR_ALL,     true,  true,  run_report },
 	{ "annotate",   2,  2, FOR_ALL,     true,  true,  run_annotate },
 	{ "explain",    1,  1, FOR_ALL,     true,  true,  run_explain },
 	{ "reoptimize", 1, -1, FOR_OWNERS,  true,  true,  run_reoptimize },

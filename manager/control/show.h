@@ -29,9 +29,16 @@ int show_policy(struct work *w, struct client *cl, struct err *err);
  * parent. */
 int show_rule(struct work *w, const char *path, struct client *cl, struct err *err);
 
-/* show_report.c: runs jobs for names and text.  module == NULL: all. */
-int show_report(struct work *w, const char *module, uint32_t limit, struct client *cl,
+/* show_report.c: runs jobs for names. */
+struct show_report {
+	const char *module;	/* NULL: all */
+	uint32_t limit;		/* procedures, */
+	bool limited;		/* and modules */
+	bool by_name;		/* else by samples */
+};
+int show_report(struct work *w, const struct show_report *r, struct client *cl,
 		struct err *err);
+/* show_annotate.c: runs jobs for names and text. */
 int show_annotate(struct work *w, const char *module, const char *function, struct client *cl,
 		  struct err *err);
 int show_explain(struct work *w, const char *module, struct client *cl, struct err *err);

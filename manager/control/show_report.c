@@ -1,16 +1,17 @@
-/* show_report.c - where the time goes, by module, procedure and block; why functions stay where
- * they are
+/* show_report.c - where the time goes, by module and by procedure
+ *
+ * Of all procedures of all modules those with most samples are shown.  Modules come by their
+ * samples, so one that has fewer than the last of what was found ends the search.
  *
  * Tested by tests/e2e/daemon.sh.
  */
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
 #include "lib/table.h"
 #include "manager/control/access.h"
 #include "manager/control/control.h"
@@ -18,58 +19,240 @@
 #include "manager/work/procedure.h"
 #include "manager/control/show.h"
 
-enum { LINE_BYTES = 256, REPORT_MODULES = 10, ANNOTATE_PIECES = 16 };
+/* Modules that are looked into at most; chosen. */
+enum { MODULES_MAX = 200 };
+
+struct line {
+	char *module, *procedure;	/* malloc'd; procedure NULL: of modules */
+	double samples;
+	uint64_t generation;		/* of modules */
+	vaddr entry;			/* of procedures */
+	uint64_t size;
+	bool rest;			/* what is left; stays behind all others */
+};
+
+struct lines {
+	struct line *at;
+	uint32_t n;
+	bool by_name;
+};
 
 static double percent(double part, double whole)
 {
 	return whole > 0 ? 100 * part / whole : 0;
 }
 
-/* --- report --- */
+/* --- lines --- */
 
-static const struct table_column procedure_column[] = {
-	{ "module", TABLE_TEXT }, { "procedure", TABLE_TEXT }, { "samples", TABLE_REAL },
-	{ "share_pct", TABLE_REAL }, { "entry", TABLE_HEX }, { "size_bytes", TABLE_UINT },
-};
+static struct line *add(struct lines *l, const char *module, const char *procedure,
+			double samples)
+{
+	l->at = memory_grow(l->at, l->n + (size_t)1, sizeof(*l->at));
+	struct line *line = &l->at[l->n++];
 
-/* `whole`: the samples that are 100 %. */
-static int add_procedures(struct work *w, const struct store_module *m, uint32_t limit,
-			  double whole, struct table *t, struct err *err)
+	*line = (struct line){ .module = memory_need(strdup(module)), .samples = samples };
+	if (procedure)
+		line->procedure = memory_need(strdup(procedure));
+	return line;
+}
+
+static void lines_free(struct lines *l)
+{
+	for (uint32_t i = 0; i < l->n; i++) {
+		free(l->at[i].module);
+		free(l->at[i].procedure);
+	}
+	free(l->at);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+	int c = strcmp(x->module, y->module);
+
+	if (x->rest != y->rest)
+		return x->rest ? 1 : -1;
+	return c || !x->procedure || !y->procedure ? c : strcmp(x->procedure, y->procedure);
+}
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (x->rest != y->rest)
+		return x->rest ? 1 : -1;
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
+	return by_name(a, b);
+}
+
+/* At most `limit` lines stay as they are; those with least become one. */
+static void cut(struct lines *l, uint32_t limit)
+{
+	double rest = 0;
+
+	if (l->n)
+		qsort(l->at, l->n, sizeof(*l->at), by_samples);
+	if (l->n > limit) {
+		for (uint32_t i = limit; i < l->n; i++) {
+			rest += l->at[i].samples;
+			free(l->at[i].module);
+			free(l->at[i].procedure);
+		}
+		l->n = limit;
+		add(l, "[all others]", NULL, rest)->rest = true;
+	}
+	if (l->n && l->by_name)
+		qsort(l->at, l->n, sizeof(*l->at), by_name);
+}
+
+static void answer_modules(const struct lines *l, double whole, struct client *cl)
+{
+	static const struct table_column col[] = {
+		{ "module", TABLE_TEXT },
+		{ "samples", TABLE_REAL },
+		{ "share_pct", TABLE_REAL },
+		{ "cumulative_pct", TABLE_REAL },
+		{ "generation", TABLE_UINT },
+	};
+	struct table *t = NEW_TABLE("modules", col);
+	double sum = 0;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct line *line = &l->at[i];
+
+		sum += line->samples;
+		table_row(t, line->module, line->samples, percent(line->samples, whole),
+			  percent(sum, whole), line->generation);
+	}
+	answer_table(control_answer(cl), t);
+	table_free(t);
+}
+
+static void answer_procedures(const struct lines *l, double whole, struct client *cl)
+{
+	static const struct table_column col[] = {
+		{ "module", TABLE_TEXT }, { "procedure", TABLE_TEXT },
+		{ "samples", TABLE_REAL }, { "share_pct", TABLE_REAL },
+		{ "cumulative_pct", TABLE_REAL }, { "entry", TABLE_HEX },
+		{ "size_bytes", TABLE_UINT },
+	};
+	struct table *t = NEW_TABLE("procedures", col);
+	double sum = 0;
+
+	for (uint32_t i = 0; i < l->n; i++) {
+		const struct line *line = &l->at[i];
+
+		sum += line->samples;
+		table_row(t, line->module, line->procedure ? line->procedure : "",
+			  line->samples, percent(line->samples, whole), percent(sum, whole),
+			  (uint64_t)line->entry, line->size);
+	}
+	answer_table(control_answer(cl), t);
+	table_free(t);
+}
+
+/* --- procedures --- */
+
+/* The first `n` procedures of a module; the others in *rest. */
+static int add_procedures(struct work *w, const struct store_module *m, uint32_t n,
+			  struct lines *out, double *rest, struct err *err)
 {
 	struct procedures *l = procedures_load(w, m, err);
 
 	if (!l)
 		return -1;
-	uint32_t n = l->nproc < limit ? l->nproc : limit;
-	double outside = (double)l->profile.outside / STORE_UNIT, rest = 0;
+	n = l->nproc < n ? l->nproc : n;
 	procedures_name(w, l, n);
 	for (uint32_t i = 0; i < l->nproc; i++) {
 		const struct procedure *p = &l->proc[i];
-		const struct blocktable_fn *fn = &l->t.fn[p->fn];
 
-		if (i < n)
-			table_row(t, m->path, p->name, p->samples, percent(p->samples, whole),
-				  (uint64_t)fn->entry, (uint64_t)fn->size);
-		else
-			rest += p->samples;
+		if (i >= n) {
+			*rest += p->samples;
+			continue;
+		}
+		struct line *line = add(out, m->path, p->name, p->samples);
+		line->entry = l->t.fn[p->fn].entry;
+		line->size = l->t.fn[p->fn].size;
 	}
-	if (rest > 0)
-		table_row(t, m->path, "[all others]", rest, percent(rest, whole), (uint64_t)0,
-			  (uint64_t)0);
-	if (outside > 0)
-		table_row(t, m->path, "[outside of all functions]", outside,
-			  percent(outside, whole), (uint64_t)0, (uint64_t)0);
 	procedures_free(l);
 	return 0;
 }
 
+struct top {
+	uint32_t n, limit;
+	struct top_one {
+		uint32_t module;	/* in gather.m[] */
+		double samples;
+	} *at;				/* [limit] most first */
+};
+
+/* False: it is not one of them, nor is one with fewer. */
+static bool enter(struct top *t, uint32_t module, double samples)
+{
+	uint32_t k = t->n;
+
+	if (t->n == t->limit && samples <= t->at[t->n - 1].samples)
+		return false;
+	if (t->n < t->limit)
+		t->n++;
+	else
+		k--;
+	for (; k > 0 && t->at[k - 1].samples < samples; k--)
+		t->at[k] = t->at[k - 1];
+	t->at[k] = (struct top_one){ module, samples };
+	return true;
+}
+
+static int find_top(struct work *w, const struct store_module *m, uint32_t n, struct top *t,
+		    struct err *err)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (t->n == t->limit && m[i].samples <= t->at[t->n - 1].samples)
+			break;
+		struct procedures *l = procedures_load(w, &m[i], err);
+		if (!l)
+			return -1;
+		for (uint32_t k = 0; k < l->nproc && enter(t, i, l->proc[k].samples); k++)
+			;
+		procedures_free(l);
+	}
+	return 0;
+}
+
+/* Those of all modules that have most; `whole`: the samples that are 100 %. */
+static int report_procedures(struct work *w, const struct store_module *m, uint32_t n,
+			     uint32_t limit, double whole, struct lines *out, struct err *err)
+{
+	struct top t = { 0, limit, memory_new(limit, sizeof(*t.at)) };
+	uint32_t *of = memory_new(n, sizeof(*of));
+	double unused = 0, shown = 0;
+	int rc = find_top(w, m, n, &t, err);
+
+	for (uint32_t i = 0; i < t.n; i++)
+		of[t.at[i].module]++;
+	for (uint32_t i = 0; i < n && rc == 0; i++)
+		if (of[i])
+			rc = add_procedures(w, &m[i], of[i], out, &unused, err);
+	for (uint32_t i = 0; i < out->n; i++)
+		shown += out->at[i].samples;
+	cut(out, limit);
+	if (rc == 0 && whole - shown > 0.5)
+		add(out, "[all others]", "", whole - shown)->rest = true;
+	free(of);
+	free(t.at);
+	return rc;
+}
+
+/* --- modules --- */
+
 struct gather {
 	struct work *w;
 	const struct client *client;
-	uint32_t n;
 	double total;
-	struct store_module *m;		/* [REPORT_MODULES] the first ones */
-	struct table *t;		/* NULL: only count */
+	uint32_t n;
+	struct store_module *m;		/* [n], of MODULES_MAX the first ones */
+	struct lines lines;
 };
 
 static bool gather_module(void *ctx, const struct store_module *m)
@@ -77,17 +260,14 @@ static bool gather_module(void *ctx, const struct store_module *m)
 	struct gather *g = ctx;
 	double all = m->samples + m->outside;
 
-	if (!access_sees(g->w, g->client, m))
+	if (!access_sees(g->w, g->client, m) || all <= 0)
 		return true;
-	if (!g->t) {
-		g->total += all;
-		return true;
-	}
-	if (all <= 0)
-		return true;
-	table_row(g->t, m->path, all, percent(all, g->total), (uint64_t)m->generation);
-	if (g->n < REPORT_MODULES && m->samples > 0 && m->text_bytes)
+	add(&g->lines, m->path, NULL, all)->generation = m->generation;
+	g->total += all;
+	if (g->n < MODULES_MAX && m->samples > 0 && m->text_bytes) {
+		g->m = memory_grow(g->m, g->n + (size_t)1, sizeof(*g->m));
 		g->m[g->n++] = *m;
+	}
 	return true;
 }
 
@@ -104,318 +284,85 @@ static const struct {
 };
 enum { NELSEWHERE = sizeof(elsewhere) / sizeof(elsewhere[0]) };
 
-static int by_samples(const void *a, const void *b)
-{
-	const struct topname *x = a, *y = b;
-
-	return (x->samples < y->samples) - (x->samples > y->samples);
-}
-
 /* Code made at run time belongs to no file: by the programs that made it. */
-static int add_makers(struct work *w, uint64_t all, double total, struct table *t,
-		      struct err *err)
+static int add_makers(struct gather *g, uint64_t all, struct err *err)
 {
 	struct topnames made = { 0 };
 	char name[PATH_MAX + 32];
 
-	if (store_makers(w->store, &made, err) < 0)
+	if (store_makers(g->w->store, &made, err) < 0)
 		return -1;
-	if (made.n)
-		qsort(made.at, made.n, sizeof(*made.at), by_samples);
 	for (uint32_t i = 0; i < made.n; i++) {
-		double samples = (double)made.at[i].samples;
-
 		(void)snprintf(name, sizeof(name), "[made at run time by %s]", made.at[i].name);
-		table_row(t, name, samples, percent(samples, total), (uint64_t)0);
+		add(&g->lines, name, NULL, (double)made.at[i].samples);
 		all -= made.at[i].samples < all ? made.at[i].samples : all;
 	}
 	topnames_free(&made);
-	table_row(t, "[code made at run time]", (double)all, percent((double)all, total),
-		  (uint64_t)0);
+	add(&g->lines, "[code made at run time]", NULL, (double)all);
 	return 0;
 }
 
 /* Samples that are of nobody's file are of everybody: not for who sees only his own. */
-static int add_elsewhere(struct work *w, const uint64_t *count, double total, struct table *t,
-			 struct err *err)
+static int add_elsewhere(struct gather *g, struct err *err)
 {
-	for (int i = 0; i < NELSEWHERE; i++)
-		table_row(t, elsewhere[i].name, (double)count[elsewhere[i].counter],
-			  percent((double)count[elsewhere[i].counter], total), (uint64_t)0);
-	return add_makers(w, count[COUNTER_ANON], total, t, err);
+	uint64_t count[NCOUNTER];
+
+	if (store_counters(g->w->store, count, err) < 0)
+		return -1;
+	g->total += (double)count[COUNTER_ANON];
+	for (int i = 0; i < NELSEWHERE; i++) {
+		double samples = (double)count[elsewhere[i].counter];
+
+		g->total += samples;
+		add(&g->lines, elsewhere[i].name, NULL, samples);
+	}
+	return add_makers(g, count[COUNTER_ANON], err);
 }
 
-static int report_all(struct work *w, uint32_t limit, struct client *cl, struct err *err)
+static int report_all(struct work *w, const struct show_report *r, struct client *cl,
+		      struct err *err)
 {
-	static const struct table_column col[] = {
-		{ "module", TABLE_TEXT },
-		{ "samples", TABLE_REAL },
-		{ "share_pct", TABLE_REAL },
-		{ "generation", TABLE_UINT },
-	};
-	struct gather g = { .w = w, .client = cl, .m = calloc(REPORT_MODULES, sizeof(*g.m)) };
-	bool all = access_sees_all(w, cl);
-	uint64_t count[NCOUNTER];
-	int rc = -1;
+	struct gather g = { .w = w, .client = cl, .lines = { .by_name = r->by_name } };
+	struct lines procedures = { .by_name = r->by_name };
+	int rc = store_module_each(w->store, gather_module, &g, err);
 
-	struct table *modules = NEW_TABLE("modules", col);
-	struct table *procedures = NEW_TABLE("procedures", procedure_column);
-	if (!g.m) {
-		err_set(err, ERR_SYS, "out of memory");
-		goto out;
-	}
-	if (store_counters(w->store, count, err) < 0 ||
-	    store_module_each(w->store, gather_module, &g, err) < 0)
-		goto out;
-	g.total += all ? (double)count[COUNTER_ANON] : 0;
-	for (int i = 0; i < NELSEWHERE && all; i++)
-		g.total += (double)count[elsewhere[i].counter];
-	g.t = modules;
-	if (store_module_each(w->store, gather_module, &g, err) < 0)
-		goto out;
-	rc = all ? add_elsewhere(w, count, g.total, modules, err) : 0;
-	for (uint32_t i = 0; i < g.n && rc == 0; i++)
-		rc = add_procedures(w, &g.m[i], limit, g.total, procedures, err);
+	if (rc == 0 && access_sees_all(w, cl))
+		rc = add_elsewhere(&g, err);
+	if (rc == 0)
+		rc = report_procedures(w, g.m, g.n, r->limit, g.total, &procedures, err);
 	if (rc == 0) {
-		answer_table(control_answer(cl), modules);
-		answer_table(control_answer(cl), procedures);
+		cut(&g.lines, r->limited ? r->limit : UINT32_MAX);
+		answer_modules(&g.lines, g.total, cl);
+		answer_procedures(&procedures, g.total, cl);
 	}
-out:
-	table_free(modules);
-	table_free(procedures);
+	lines_free(&procedures);
+	lines_free(&g.lines);
 	free(g.m);
 	return rc;
 }
 
-int show_report(struct work *w, const char *module, uint32_t limit, struct client *cl,
-		struct err *err)
+static int report_module(struct work *w, const struct show_report *r, struct client *cl,
+			 struct err *err)
 {
+	struct lines l = { .by_name = r->by_name };
 	struct store_module m = { 0 };
+	double rest = 0;
 
-	if (!module)
-		return report_all(w, limit, cl, err);
-	if (access_find(w, cl, module, &m, err) < 0)
+	if (access_find(w, cl, r->module, &m, err) < 0)
 		return -1;
-	struct table *t = NEW_TABLE("procedures", procedure_column);
-	int rc = add_procedures(w, &m, limit, m.samples + m.outside, t, err);
+	int rc = add_procedures(w, &m, r->limit, &l, &rest, err);
+	cut(&l, r->limit);
+	if (rest > 0)
+		add(&l, m.path, "[all others]", rest);
+	if (m.outside > 0)
+		add(&l, m.path, "[outside of all functions]", m.outside);
 	if (rc == 0)
-		answer_table(control_answer(cl), t);
-	table_free(t);
+		answer_procedures(&l, m.samples + m.outside, cl);
+	lines_free(&l);
 	return rc;
 }
 
-/* --- annotate --- */
-
-/* Instructions of [addr, addr + size), with the samples of the block that each begins. */
-static void add_text(struct work *w, const struct procedures *l, int file, vaddr addr,
-		     uint64_t size, struct table *t)
+int show_report(struct work *w, const struct show_report *r, struct client *cl, struct err *err)
 {
-	struct ask_job job = { .kind = JOB_DISASSEMBLE, .nin = 1, .in = { file }, .a = addr,
-			       .b = size };
-	char line[LINE_BYTES];
-	struct wr text = { 0 };
-	struct err err;
-	char *end;
-
-	if (procedures_text_job(w, &job, &text, &err) < 0) {
-		table_row(t, (uint64_t)addr, 0.0, err.text);
-		goto out;
-	}
-	struct bytes rest = wr_bytes(&text);
-	while (procedures_next_line(&rest, line, sizeof(line))) {
-		vaddr at = strtoull(line, &end, 16);
-		uint32_t block = blocktable_find(&l->t, at);
-
-		if (end == line || *end != '\t')
-			continue;
-		bool begins = block != UINT32_MAX && l->t.base + l->t.block[block].off == at;
-		table_row(t, (uint64_t)at, begins ? procedures_block_samples(l, block) : 0.0,
-			  end + 1);
-	}
-out:
-	wr_free(&text);
-}
-
-static int annotate(struct work *w, const struct procedures *l, uint32_t fn, struct client *cl,
-		    struct err *err)
-{
-	static const struct table_column block_column[] = {
-		{ "block", TABLE_HEX }, { "size_bytes", TABLE_UINT },
-		{ "instructions", TABLE_UINT }, { "samples", TABLE_REAL },
-		{ "per_instruction", TABLE_REAL },
-	}, text_column[] = {
-		{ "address", TABLE_HEX }, { "samples", TABLE_REAL },
-		{ "instruction", TABLE_TEXT },
-	};
-	int file = work_open_pristine(w, &l->m, err), pieces = 0;
-	vaddr start = 0, end = 0;
-
-	if (file < 0)
-		return -1;
-	struct table *blocks = NEW_TABLE("blocks", block_column);
-	struct table *text = NEW_TABLE("instructions", text_column);
-	for (uint32_t i = 0; i < l->t.nblock; i++) {
-		const struct blocktable_block *b = &l->t.block[i];
-		vaddr at = l->t.base + b->off;
-		double samples = procedures_block_samples(l, i);
-
-		if (b->fn != fn)
-			continue;
-		table_row(blocks, (uint64_t)at, (uint64_t)b->size, (uint64_t)b->ninsn, samples,
-			  samples / b->ninsn);
-		if (at != end && end && pieces++ < ANNOTATE_PIECES)
-			add_text(w, l, file, start, end - start, text);
-		if (at != end)
-			start = at;
-		end = at + b->size;
-	}
-	if (end)
-		add_text(w, l, file, start, end - start, text);
-	close(file);
-	answer_table(control_answer(cl), blocks);
-	answer_table(control_answer(cl), text);
-	table_free(blocks);
-	table_free(text);
-	return 0;
-}
-
-int show_annotate(struct work *w, const char *module, const char *function, struct client *cl,
-		  struct err *err)
-{
-	struct store_module m = { 0 };
-	int rc;
-
-	if (access_find(w, cl, module, &m, err) < 0)
-		return -1;
-	struct procedures *l = procedures_load(w, &m, err);
-	if (!l)
-		return -1;
-	uint32_t fn = procedures_find(w, l, function);
-	if (fn == UINT32_MAX)
-		rc = err_set(err, ERR_USAGE, "'%s' has no function '%s'", m.path, function);
-	else
-		rc = annotate(w, l, fn, cl, err);
-	procedures_free(l);
-	return rc;
-}
-
-/* --- explain --- */
-
-/* Cuts the last word off a line and gives it; NULL if it is the only one. */
-static char *last_word(char *line)
-{
-	char *word = strrchr(line, ' ');
-
-	if (!word)
-		return NULL;
-	*word++ = '\0';
-	for (char *c = word - 2; c >= line && *c == ' '; c--)
-		*c = '\0';
-	return word;
-}
-
-/* "REASON  FUNCTIONS  BYTES", as morph-edit prints it. */
-static void add_reason(char *line, struct table *t)
-{
-	char *bytes = last_word(line), *functions = bytes ? last_word(line) : NULL;
-
-	if (functions)
-		table_row(t, line, strtoull(functions, NULL, 10), strtoull(bytes, NULL, 10));
-}
-
-static void add_line(char *line, struct table *t)
-{
-	table_row(t, line);
-}
-
-/* "CONFIDENCE  WORK  BRANCHES", in percent. */
-static void add_confidence(char *line, struct table *t)
-{
-	char *branches = last_word(line), *work = branches ? last_word(line) : NULL;
-
-	if (work)
-		table_row(t, line, strtod(work, NULL), strtod(branches, NULL));
-}
-
-/* A title, a line of headings, and the rows up to an empty line. */
-static void read_table(struct bytes text, const char *title, struct table *t,
-		       void (*add)(char *line, struct table *t))
-{
-	char line[LINE_BYTES];
-	bool found = false;
-
-	while (!found && procedures_next_line(&text, line, sizeof(line)))
-		found = strcmp(line, title) == 0;
-	if (!procedures_next_line(&text, line, sizeof(line)))
-		return;
-	while (procedures_next_line(&text, line, sizeof(line)) && line[0])
-		add(line, t);
-}
-
-/* What analysis says of the module, and if it has a profile inference of that, or why it
- * could not be attached: that of a module that is cut into other blocks now. */
-static int ask_explain(struct work *w, const struct store_module *m, struct wr *text,
-		       struct err *err)
-{
-	struct store_profile stored = { 0 };
-	struct wr lines = { 0 };
-	/* a profile that cannot be had is no reason to say nothing */
-	struct err why;
-	int file = work_open_pristine(w, m, err), profile = -1;
-	struct ask_job job = { .kind = JOB_EXPLAIN, .nin = 1, .in = { file } };
-
-	if (file < 0)
-		return -1;
-	if (m->samples > 0 && work_profile(w, m, &stored, &lines, &why) == 0)
-		profile = work_profile_file(wr_bytes(&lines), &why);
-	if (profile >= 0)
-		job.in[job.nin++] = profile;
-	int rc = procedures_text_job(w, &job, text, err);
-	if (profile >= 0)
-		close(profile);
-	close(file);
-	store_profile_free(&stored);
-	wr_free(&lines);
-	return rc;
-}
-
-int show_explain(struct work *w, const char *module, struct client *cl, struct err *err)
-{
-	static const struct table_column reason_column[] = {
-		{ "reason", TABLE_TEXT }, { "functions", TABLE_UINT }, { "bytes", TABLE_BYTES },
-	}, confidence_column[] = {
-		{ "confidence", TABLE_TEXT }, { "work_pct", TABLE_REAL },
-		{ "branches_pct", TABLE_REAL },
-	}, left_out_column[] = { { "left_out", TABLE_TEXT } };
-	struct store_module m = { 0 };
-	struct wr text = { 0 };
-	int rc = 0;
-
-	if (access_find(w, cl, module, &m, err) < 0)
-		return -1;
-	struct table *reasons = NEW_TABLE("reasons", reason_column);
-	struct table *told = NEW_TABLE("confidence", confidence_column);
-	struct table *left_out = NEW_TABLE("profile", left_out_column);
-	if (m.refusal[0]) {
-		table_row(reasons, m.refusal, (uint64_t)m.functions, m.text_bytes);
-	} else {
-		rc = ask_explain(w, &m, &text, err);
-		if (rc == 0) {
-			read_table(wr_bytes(&text), "reasons", reasons, add_reason);
-			read_table(wr_bytes(&text), "confidence", told, add_confidence);
-			read_table(wr_bytes(&text), "profile", left_out, add_line);
-		}
-	}
-	if (rc == 0) {
-		answer_table(control_answer(cl), reasons);
-		if (table_nrow(told))
-			answer_table(control_answer(cl), told);
-		if (table_nrow(left_out))
-			answer_table(control_answer(cl), left_out);
-	}
-	table_free(reasons);
-	table_free(told);
-	table_free(left_out);
-	wr_free(&text);
-	return rc;
+	return r->module ? report_module(w, r, cl, err) : report_all(w, r, cl, err);
 }

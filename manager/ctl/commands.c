@@ -16,8 +16,13 @@ const struct ctl_command ctl_commands[] = {
 	  "modules with their samples, generations and state; --wide: all that is known of "
 	  "them",
 	  ctl_list },
-	{ "report", "[MODULE] [--limit=N]", "modules and their procedures by samples",
-	  ctl_ask_module },
+	{ "report",
+	  "[MODULE] [--sort=count|name] [--limit=N] [--log=LOG|PROFILE]...\n"
+	  "        [--by=machine|program|module|procedure|line|inlined] [--binary=FILE]...\n"
+	  "        [--store=DIR]",
+	  "modules and their procedures by samples; --log: those of recordings (no daemon "
+	  "needed),\n        also by program, source line or inlined function",
+	  ctl_report },
 	{ "annotate", "MODULE FUNCTION", "a function's blocks and instructions with samples",
 	  ctl_ask_module },
 	{ "explain", "MODULE", "why functions of a module are left as they are",
@@ -81,6 +86,19 @@ const struct ctl_command ctl_commands[] = {
 	  "writes what recordings or profiles show in the forms of other tools (no daemon "
 	  "needed)",
 	  ctl_export },
+	{ "stats",
+	  "LOG|PROFILE... [--by=machine|program|module|procedure|line|inlined]\n"
+	  "        [--module=NAME] [--shares] [--sort=NAME] [--limit=N] [--binary=FILE]...\n"
+	  "        [--store=DIR]",
+	  "what varies over several recordings: sum, mean, deviation, range; --shares: as if\n"
+	  "        all were of one length (no daemon needed)",
+	  ctl_stats },
+	{ "diff",
+	  "LOG|PROFILE LOG|PROFILE [--by=machine|program|module|procedure|line|inlined]\n"
+	  "        [--module=NAME] [--sort=NAME] [--limit=N] [--binary=FILE]... [--store=DIR]",
+	  "what became more and less from one recording to the other, and not by chance (no\n"
+	  "        daemon needed)",
+	  ctl_diff },
 	{ "try",
 	  "[--time=S] [--prepare=COMMAND] [--output=FILE]... [--repeatable] [--save=DIR]\n"
 	  "        -- COMMAND... | --pid=PID [--time=S] [--count=COMMAND] [--turn=S]\n"

@@ -50,6 +50,12 @@ done
 ctl report >"$root/report" 2>"$root/err"
 check "report has a row for perl" grep -q "$root/bin/perl" "$root/report"
 check "report has a row for the kernel" grep -q '^\[kernel\]' "$root/report"
+check "limits are of all modules together, and nothing is lost by them" jq -e '
+	(.procedures | length) <= 4 and (.modules | length) <= 4
+	and (.modules[-1].cumulative_pct, .procedures[-1].cumulative_pct | . > 99.99 and . < 100.01)
+	and .procedures[-1].module == "[all others]" and ([.procedures[:-1][].samples] | . == (sort | reverse))' \
+	<(ctl --json report --limit 3)
+check "rows may be by name" jq -e '[.procedures[:-1][] | [.module, .procedure]] | . == sort' <(ctl --json report --limit=5 --sort=name)
 ctl report perl >"$root/report"
 check "procedures have names from .dynsym" grep -q ' Perl_' "$root/report"
 ctl report gzip >"$root/report"

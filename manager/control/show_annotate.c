@@ -1,0 +1,235 @@
+/* show_annotate.c - a function's blocks and instructions with their samples; why functions stay
+ * where they are
+ *
+ * Tested by tests/e2e/daemon.sh.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/err.h"
+#include "lib/table.h"
+#include "manager/control/access.h"
+#include "manager/control/control.h"
+#include "manager/work/answer.h"
+#include "manager/work/procedure.h"
+#include "manager/control/show.h"
+
+enum { LINE_BYTES = 256, ANNOTATE_PIECES = 16 };
+
+/* --- annotate --- */
+
+/* Instructions of [addr, addr + size), with the samples of the block that each begins. */
+static void add_text(struct work *w, const struct procedures *l, int file, vaddr addr,
+		     uint64_t size, struct table *t)
+{
+	struct ask_job job = { .kind = JOB_DISASSEMBLE, .nin = 1, .in = { file }, .a = addr,
+			       .b = size };
+	char line[LINE_BYTES];
+	struct wr text = { 0 };
+	struct err err;
+	char *end;
+
+	if (procedures_text_job(w, &job, &text, &err) < 0) {
+		table_row(t, (uint64_t)addr, 0.0, err.text);
+		goto out;
+	}
+	struct bytes rest = wr_bytes(&text);
+	while (procedures_next_line(&rest, line, sizeof(line))) {
+		vaddr at = strtoull(line, &end, 16);
+		uint32_t block = blocktable_find(&l->t, at);
+
+		if (end == line || *end != '\t')
+			continue;
+		bool begins = block != UINT32_MAX && l->t.base + l->t.block[block].off == at;
+		table_row(t, (uint64_t)at, begins ? procedures_block_samples(l, block) : 0.0,
+			  end + 1);
+	}
+out:
+	wr_free(&text);
+}
+
+static int annotate(struct work *w, const struct procedures *l, uint32_t fn, struct client *cl,
+		    struct err *err)
+{
+	static const struct table_column block_column[] = {
+		{ "block", TABLE_HEX }, { "size_bytes", TABLE_UINT },
+		{ "instructions", TABLE_UINT }, { "samples", TABLE_REAL },
+		{ "per_instruction", TABLE_REAL },
+	}, text_column[] = {
+		{ "address", TABLE_HEX }, { "samples", TABLE_REAL },
+		{ "instruction", TABLE_TEXT },
+	};
+	int file = work_open_pristine(w, &l->m, err), pieces = 0;
+	vaddr start = 0, end = 0;
+
+	if (file < 0)
+		return -1;
+	struct table *blocks = NEW_TABLE("blocks", block_column);
+	struct table *text = NEW_TABLE("instructions", text_column);
+	for (uint32_t i = 0; i < l->t.nblock; i++) {
+		const struct blocktable_block *b = &l->t.block[i];
+		vaddr at = l->t.base + b->off;
+		double samples = procedures_block_samples(l, i);
+
+		if (b->fn != fn)
+			continue;
+		table_row(blocks, (uint64_t)at, (uint64_t)b->size, (uint64_t)b->ninsn, samples,
+			  samples / b->ninsn);
+		if (at != end && end && pieces++ < ANNOTATE_PIECES)
+			add_text(w, l, file, start, end - start, text);
+		if (at != end)
+			start = at;
+		end = at + b->size;
+	}
+	if (end)
+		add_text(w, l, file, start, end - start, text);
+	close(file);
+	answer_table(control_answer(cl), blocks);
+	answer_table(control_answer(cl), text);
+	table_free(blocks);
+	table_free(text);
+	return 0;
+}
+
+int show_annotate(struct work *w, const char *module, const char *function, struct client *cl,
+		  struct err *err)
+{
+	struct store_module m = { 0 };
+	int rc;
+
+	if (access_find(w, cl, module, &m, err) < 0)
+		return -1;
+	struct procedures *l = procedures_load(w, &m, err);
+	if (!l)
+		return -1;
+	uint32_t fn = procedures_find(w, l, function);
+	if (fn == UINT32_MAX)
+		rc = err_set(err, ERR_USAGE, "'%s' has no function '%s'", m.path, function);
+	else
+		rc = annotate(w, l, fn, cl, err);
+	procedures_free(l);
+	return rc;
+}
+
+/* --- explain --- */
+
+/* Cuts the last word off a line and gives it; NULL if it is the only one. */
+static char *last_word(char *line)
+{
+	char *word = strrchr(line, ' ');
+
+	if (!word)
+		return NULL;
+	*word++ = '\0';
+	for (char *c = word - 2; c >= line && *c == ' '; c--)
+		*c = '\0';
+	return word;
+}
+
+/* "REASON  FUNCTIONS  BYTES", as morph-edit prints it. */
+static void add_reason(char *line, struct table *t)
+{
+	char *bytes = last_word(line), *functions = bytes ? last_word(line) : NULL;
+
+	if (functions)
+		table_row(t, line, strtoull(functions, NULL, 10), strtoull(bytes, NULL, 10));
+}
+
+static void add_line(char *line, struct table *t)
+{
+	table_row(t, line);
+}
+
+/* "CONFIDENCE  WORK  BRANCHES", in percent. */
+static void add_confidence(char *line, struct table *t)
+{
+	char *branches = last_word(line), *work = branches ? last_word(line) : NULL;
+
+	if (work)
+		table_row(t, line, strtod(work, NULL), strtod(branches, NULL));
+}
+
+/* A title, a line of headings, and the rows up to an empty line. */
+static void read_table(struct bytes text, const char *title, struct table *t,
+		       void (*add)(char *line, struct table *t))
+{
+	char line[LINE_BYTES];
+	bool found = false;
+
+	while (!found && procedures_next_line(&text, line, sizeof(line)))
+		found = strcmp(line, title) == 0;
+	if (!procedures_next_line(&text, line, sizeof(line)))
+		return;
+	while (procedures_next_line(&text, line, sizeof(line)) && line[0])
+		add(line, t);
+}
+
+/* What analysis says of the module, and if it has a profile inference of that, or why it
+ * could not be attached: that of a module that is cut into other blocks now. */
+static int ask_explain(struct work *w, const struct store_module *m, struct wr *text,
+		       struct err *err)
+{
+	struct store_profile stored = { 0 };
+	struct wr lines = { 0 };
+	/* a profile that cannot be had is no reason to say nothing */
+	struct err why;
+	int file = work_open_pristine(w, m, err), profile = -1;
+	struct ask_job job = { .kind = JOB_EXPLAIN, .nin = 1, .in = { file } };
+
+	if (file < 0)
+		return -1;
+	if (m->samples > 0 && work_profile(w, m, &stored, &lines, &why) == 0)
+		profile = work_profile_file(wr_bytes(&lines), &why);
+	if (profile >= 0)
+		job.in[job.nin++] = profile;
+	int rc = procedures_text_job(w, &job, text, err);
+	if (profile >= 0)
+		close(profile);
+	close(file);
+	store_profile_free(&stored);
+	wr_free(&lines);
+	return rc;
+}
+
+int show_explain(struct work *w, const char *module, struct client *cl, struct err *err)
+{
+	static const struct table_column reason_column[] = {
+		{ "reason", TABLE_TEXT }, { "functions", TABLE_UINT }, { "bytes", TABLE_BYTES },
+	}, confidence_column[] = {
+		{ "confidence", TABLE_TEXT }, { "work_pct", TABLE_REAL },
+		{ "branches_pct", TABLE_REAL },
+	}, left_out_column[] = { { "left_out", TABLE_TEXT } };
+	struct store_module m = { 0 };
+	struct wr text = { 0 };
+	int rc = 0;
+
+	if (access_find(w, cl, module, &m, err) < 0)
+		return -1;
+	struct table *reasons = NEW_TABLE("reasons", reason_column);
+	struct table *told = NEW_TABLE("confidence", confidence_column);
+	struct table *left_out = NEW_TABLE("profile", left_out_column);
+	if (m.refusal[0]) {
+		table_row(reasons, m.refusal, (uint64_t)m.functions, m.text_bytes);
+	} else {
+		rc = ask_explain(w, &m, &text, err);
+		if (rc == 0) {
+			read_table(wr_bytes(&text), "reasons", reasons, add_reason);
+			read_table(wr_bytes(&text), "confidence", told, add_confidence);
+			read_table(wr_bytes(&text), "profile", left_out, add_line);
+		}
+	}
+	if (rc == 0) {
+		answer_table(control_answer(cl), reasons);
+		if (table_nrow(told))
+			answer_table(control_answer(cl), told);
+		if (table_nrow(left_out))
+			answer_table(control_answer(cl), left_out);
+	}
+	table_free(reasons);
+	table_free(told);
+	table_free(left_out);
+	wr_free(&text);
+	return rc;
+}

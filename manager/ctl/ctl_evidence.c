@@ -1,0 +1,176 @@
+/* ctl_evidence.c - what the commands share that show recordings and profiles without a daemon
+ *
+ * Tested by tests/e2e/reports.sh.
+ */
+#include "manager/ctl/ctl_evidence.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/err.h"
+#include "lib/memory.h"
+#include "lib/say.h"
+#include "manager/parent/program.h"
+
+static int wrong(const struct ctl *ctl, const char *option, const char *value,
+		 const char *what)
+{
+	say_line(stderr, "morphctl %s: %s: '%s' is %s", ctl->command->name, option, value,
+		 what);
+	return 2;
+}
+
+static bool parse_limit(const char *text, uint32_t *out)
+{
+	char *end;
+
+	errno = 0;
+	unsigned long v = strtoul(text, &end, 10);
+	if (errno || *text < '0' || *text > '9' || *end || v < 1 || v > UINT32_MAX)
+		return false;
+	*out = (uint32_t)v;
+	return true;
+}
+
+static bool parse_by(const char *text, enum rows_by *out)
+{
+	for (int i = 0; rows_by_name[i]; i++)
+		if (strcmp(rows_by_name[i], text) == 0) {
+			*out = (enum rows_by)i;
+			return true;
+		}
+	return false;
+}
+
+static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
+{
+	switch (c) {
+	case 'b':
+		o->binary[o->source.nbinary++] = optarg;
+		return 0;
+	case 'y':
+		o->by_given = true;
+		return parse_by(optarg, &o->by)
+			       ? 0
+			       : wrong(ctl, "--by", optarg, "none of machine, program, module, "
+				       "procedure, line, inlined");
+	case 'l':
+		return parse_limit(optarg, &o->limit)
+			       ? 0
+			       : wrong(ctl, "--limit", optarg, "not a number from 1 on");
+	case 'L':
+		o->log[o->nlog++] = optarg;
+		return 0;
+	case 'm':
+		o->module = optarg;
+		return 0;
+	case 'e':
+		o->source.at.morph_edit = optarg;
+		return 0;
+	case 'h':
+		o->shares = true;
+		return 0;
+	case 's':
+		o->source.at.store = optarg;
+		return 0;
+	case 'o':
+		o->sort = optarg;
+		return 0;
+	default:
+		return ctl_usage(ctl);
+	}
+}
+
+int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t limit,
+			 struct ctl_evidence *out)
+{
+	static const struct option options[] = {
+		{ "binary", required_argument, NULL, 'b' },
+		{ "by", required_argument, NULL, 'y' },
+		{ "limit", required_argument, NULL, 'l' },
+		{ "log", required_argument, NULL, 'L' },
+		{ "module", required_argument, NULL, 'm' },
+		{ "morph-edit", required_argument, NULL, 'e' },
+		{ "shares", no_argument, NULL, 'h' },
+		{ "sort", required_argument, NULL, 'o' },
+		{ "store", required_argument, NULL, 's' },
+		{ 0 }
+	};
+	int c, code = 0;
+
+	*out = (struct ctl_evidence){ .by = ROWS_PROCEDURE, .limit = limit,
+				      .binary = memory_new((size_t)argc, sizeof(char *)),
+				      .log = memory_new((size_t)argc, sizeof(char *)) };
+	out->source.at = (struct modulefile_places){ program_of_ours("morph-edit"),
+						     "/var/lib/morph" };
+	out->source.binary = out->binary;
+	while (code == 0 && (c = getopt_long(argc, argv, "", options, NULL)) != -1)
+		code = take(ctl, c, out);
+	if (code == 0 && !out->source.at.morph_edit) {
+		(void)fputs(
+			"morphctl: morph-edit is not beside morphctl; --morph-edit names it\n",
+			stderr);
+		code = 1;
+	}
+	if (code)
+		ctl_evidence_free(out);
+	return code;
+}
+
+void ctl_evidence_free(struct ctl_evidence *o)
+{
+	free(o->binary);
+	free(o->log);
+	o->binary = o->log = NULL;
+}
+
+int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uint32_t n,
+		      struct arena *a, struct evidence *out)
+{
+	struct err err = { 0 };
+
+	evidence_init(out, a);
+	for (uint32_t i = 0; i < n; i++)
+		if (evidence_add(out, path[i], &o->source, &err) < 0) {
+			say_line(stderr, "morphctl: %s", err.text);
+			return err_exit_code(&err);
+		}
+	for (uint32_t i = 0; i < out->module.n; i++)
+		if (out->module.v[i].note)
+			say_line(stderr, "morphctl: %s: %s", out->module.v[i].path,
+				 out->module.v[i].note);
+	return 0;
+}
+
+int ctl_evidence_sort(const char *sort, const char *const *words)
+{
+	for (int i = 0; sort && words[i]; i++)
+		if (strcmp(sort, words[i]) == 0)
+			return i;
+	return sort ? -1 : 0;
+}
+
+int ctl_evidence_wrong_sort(const struct ctl *ctl, const char *sort, const char *const *words)
+{
+	char all[160] = "none of ";
+
+	for (int i = 0; words[i]; i++) {
+		size_t n = strlen(all);
+
+		(void)snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "", words[i]);
+	}
+	return wrong(ctl, "--sort", sort, all);
+}
+
+double ctl_evidence_percent(double part, double whole)
+{
+	return whole > 0 ? 100 * part / whole : 0;
+}
+
+const char *ctl_evidence_unit(const struct evidence *e)
+{
+	return e->executions ? "executions" : "samples";
+}

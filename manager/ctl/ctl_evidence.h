@@ -1,0 +1,43 @@
+/* ctl_evidence.h - what the commands share that show recordings and profiles without a
+ * daemon */
+#ifndef MANAGER_CTL_CTL_EVIDENCE_H
+#define MANAGER_CTL_CTL_EVIDENCE_H
+
+#include "manager/ctl/ctl.h"
+#include "manager/report/evidence.h"
+#include "manager/report/rows.h"
+
+struct ctl_evidence {
+	struct evidence_source source;
+	const char **binary;		/* source's; malloc'd */
+	enum rows_by by;
+	bool by_given;
+	bool shares;			/* recordings of different lengths count alike */
+	const char *module;		/* NULL: all */
+	const char *sort;		/* NULL: as the command does */
+	uint32_t limit;			/* rows of a table */
+	const char **log;		/* [nlog] of --log; malloc'd */
+	uint32_t nlog;
+};
+
+/* Takes the options --binary, --by, --limit, --log, --module, --morph-edit, --shares, --sort
+ * and --store, as far as the command's usage line has them; what is left begins at
+ * argv[optind].  0, or the exit code after a message. */
+int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t limit,
+			 struct ctl_evidence *out);
+void ctl_evidence_free(struct ctl_evidence *o);
+
+/* Reads logs and profiles, all together; what could not be had of modules is said.  0, or the
+ * exit code after a message. */
+int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uint32_t n,
+		      struct arena *a, struct evidence *out);
+/* Says what the words are that --sort takes; returns 2. */
+int ctl_evidence_wrong_sort(const struct ctl *ctl, const char *sort, const char *const *words);
+/* Which of the words `sort` is, 0 for NULL; -1: none. */
+int ctl_evidence_sort(const char *sort, const char *const *words);
+
+double ctl_evidence_percent(double part, double whole);
+/* "samples" or "executions". */
+const char *ctl_evidence_unit(const struct evidence *e);
+
+#endif
