@@ -16,7 +16,7 @@ escape=$(printf '\033')
 on() {			# COLUMNS ROWS [-i INPUT]... COMMAND...: on a terminal; its lines without colours to out
 	"$B/tests/e2e/pty" "$@" >"$root/raw"
 	local rc=$?
-	sed "s/$escape\[[0-9;]*m//g; s/\r//g" "$root/raw" >"$root/out"
+	sed "s/$escape\[[0-9;]*m//g; s/\r\$//; s/\r\|$escape\[K/\n/g" "$root/raw" >"$root/out"
 	return $rc
 }
 ctl_on() {		# COLUMNS [ARGUMENT...]: without a pager
@@ -38,7 +38,7 @@ check_here "the daemon starts and answers" start_daemon
 all_commands() {	# COLUMNS
 	local c
 	for c in status list "list --wide" report "report --limit 3" history "policy show" \
-		"policy show $root/$long/sort" "explain $root/$long/sort" "report $root/$long/sort" help; do
+		"verify --all" "status --check" "policy show $root/$long/sort" "explain $root/$long/sort" "report $root/$long/sort" help; do
 		check "$1 columns: ${c//$root/} fits" fits "$1" $c
 	done
 }
