@@ -79,7 +79,7 @@ static int sync_spool(struct work *w, struct client *cl, struct err *err)
 	bool tell = control_trusted(cl);
 	struct work_spool spool;
 
-	answer_progress(control_answer(cl), "taking in the spool");
+	answer_progress(control_answer(cl), "taking in the newest samples");
 	if (work_sync(w, &spool, err) < 0) {
 		if (tell || w->ask->stop)
 			return -1;

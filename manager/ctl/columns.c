@@ -1,4 +1,4 @@
-/* columns.c - which columns of wide tables people see without --wide; see columns.h
+/* columns.c - which columns, and rows, people see without --wide; see columns.h
  *
  * Tested by tests/e2e/terminal.sh.
  */
@@ -28,6 +28,27 @@ static const char *const *usual_of(const char *title)
 	return NULL;
 }
 
+/* Counters that count nothing tell people nothing. */
+static void leave_out_zeros(struct table **t)
+{
+	static const char *const name[] = { "kind", "count", "meaning" };
+	const struct table_column *col = table_columns(*t);
+	const char *cell[3];
+
+	for (int i = 0; i < 3; i++)
+		if (table_ncol(*t) != 3 || strcmp(col[i].name, name[i]) != 0)
+			return;
+	struct table *out = table_new(table_title(*t), 3, col);
+	for (int row = 0; row < table_nrow(*t); row++) {
+		for (int i = 0; i < 3; i++)
+			cell[i] = table_cell(*t, row, i);
+		if (strcmp(cell[1], "0") != 0)
+			table_row_text(out, cell);
+	}
+	table_free(*t);
+	*t = out;
+}
+
 void columns_choose(struct table **t)
 {
 	const char *const *name = usual_of(table_title(*t));
@@ -41,6 +62,8 @@ void columns_choose(struct table **t)
 			from[n] = i;
 			chosen[n++] = col[i];
 		}
+	if (strcmp(table_title(*t), "samples") == 0)
+		leave_out_zeros(t);
 	if (!name || name[n])
 		return;			/* another table of this title */
 	struct table *out = table_new(table_title(*t), n, chosen);

@@ -571,7 +571,6 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 	struct err why;
 	uint32_t running;
 
-	answer_progress(to, "%s: putting its original back", path);
 	if (find_known(w, path, &m, err) < 0 || look_at_once(w, path, &m, err) < 0)
 		return -1;
 	bool edited = !m.generation;
@@ -580,6 +579,7 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 		return rc < 0 ? -1 : 0;
 	struct digest from = m.present;
 	uint32_t number = edited ? g.number : m.generation;
+	answer_progress(to, "%s: putting its original back", path);
 	if (put_back(w, &m, edited ? &g : NULL, err) < 0)
 		return -1;
 	/* The original is there, whether that can be noted or not. */

@@ -56,6 +56,9 @@ said() {		# CODE PATTERN [ARGUMENT...]
 for c in status list history "policy show" "verify --all" "restore --all"; do
 	check "of nothing: $c" ctl $c
 done
+check "list says that there is nothing" said 0 "has been sampled yet" list
+check "history does" said 0 "nothing has been done so far" history
+check "look does" said 0 "no module was replaced" look
 check "restore --all says that there is nothing" said 0 "no module has a generation" restore --all
 check "nothing known of it: explain" said 1 "no samples of such a module" explain nosuch
 check "nothing known of it: report" said 1 "no samples of such a module" report nosuch
@@ -87,6 +90,8 @@ check "without UTF-8 the ellipsis is of dots" grep -qE "^/tmp/.*\.\.\.[^ ]*/sort
 ctl list >"$root/piped"
 check "in a pipe paths are whole" grep -q "^$root/$long/sort " "$root/piped"
 check "list --wide has more columns" grep -q "text_bytes" <<<"$(ctl list --wide)"
+check "status leaves out what is not there" not grep -q "^crashes_over" <<<"$(ctl status)"
+check "with --wide it does not" grep -q "^crashes_over  *0" <<<"$(ctl --wide status)"
 check "and JSON all of them" grep -q '"counts_gain_ppm"' <<<"$(ctl --json list)"
 
 # Colour.
