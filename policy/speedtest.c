@@ -319,6 +319,13 @@ void speedtest_text(const struct speedtest *p, char *out)
 		(void)snprintf(value, sizeof(value), ", time %+.1f %% (%+.1f .. %+.1f)",
 			       percent(p->shift.estimate), percent(p->shift.low),
 			       percent(p->shift.high));	/* fits: shifts are of CPU times */
-	(void)snprintf(out, SPEEDTEST_TEXT_MAX, "%s%s, %u observations to %u",
-		       speedtest_verdict_name[p->verdict], value, now, before);
+	if (!now && !*value)
+		(void)snprintf(out, SPEEDTEST_TEXT_MAX, "%s, not observed so far",
+			       speedtest_verdict_name[p->verdict]);	/* fits */
+	else
+		(void)snprintf(out, SPEEDTEST_TEXT_MAX,
+			       "%s%s, observed %u time%s, before it %u time%s",
+			       speedtest_verdict_name[p->verdict], value, now,
+			       now == 1 ? "" : "s", before,	/* fits */
+			       before == 1 ? "" : "s");
 }

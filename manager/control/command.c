@@ -79,7 +79,7 @@ static int sync_spool(struct work *w, struct client *cl, struct err *err)
 	bool tell = control_trusted(cl);
 	struct work_spool spool;
 
-	say(cl, "taking in the spool");
+	answer_progress(control_answer(cl), "taking in the newest samples");
 	if (work_sync(w, &spool, err) < 0) {
 		if (tell || w->ask->stop)
 			return -1;
@@ -239,7 +239,7 @@ static bool wait_for_idle(struct work *w, struct client *cl)
 	struct idle_condition c[IDLE_NCONDITION];
 
 	if (!work_is_idle(w, c))
-		say(cl, "waiting for the machine to be idle");
+		answer_progress(control_answer(cl), "waiting for the machine to be idle");
 	while (!work_is_idle(w, c)) {
 		uint64_t end = role_now_ms() + WAIT_MS;
 
@@ -249,6 +249,12 @@ static bool wait_for_idle(struct work *w, struct client *cl)
 			return false;
 	}
 	return true;
+}
+
+/* Nothing more is begun when the daemon stops or nobody waits any more. */
+static bool goes_on(const struct work *w, const struct client *cl)
+{
+	return !w->ask->stop && control_alive(cl);
 }
 
 static int reoptimize_all(struct work *w, struct client *cl, int n, const char *const *path,
@@ -262,37 +268,14 @@ static int reoptimize_all(struct work *w, struct client *cl, int n, const char *
 			return fail(cl, &err);
 	if (sync_spool(w, cl, &err) < 0)
 		return fail(cl, &err);
-	for (int i = 0; i < n && !w->ask->stop; i++)
+	control_answer(cl)->total = (uint32_t)n;
+	for (int i = 0; i < n && goes_on(w, cl); i++, control_answer(cl)->done++)
 		if (work_reoptimize(w, path[i], dry_run, control_answer(cl), &err) < 0) {
 			int one = fail(cl, &err);
 
 			code = one > code ? one : code;
 		}
-	return w->ask->stop ? 1 : code;
-}
-
-static int run_reoptimize(struct work *w, struct client *cl, int argc, const char *const *argv)
-{
-	const char *arg[MAX_ARGS];
-
-	argc = copy_args(argc, argv, arg);
-	bool dry_run = take(&argc, arg, "--dry-run"), wait = take(&argc, arg, "--wait");
-	for (int i = 1; i < argc; i++)
-		if (arg[i][0] != '/')
-			return reject(cl, arg[i]);
-	if (wait && !control_trusted(cl)) {
-		struct err err;
-
-		err_set(&err, ERR_REFUSED,
-			"reoptimize --wait: others would have to wait as well");
-		return fail(cl, &err);
-	}
-	if (wait && !wait_for_idle(w, cl))
-		return 1;
-	w->ask->yields = wait ? YIELD_STOPS : YIELD_NEVER;
-	int code = reoptimize_all(w, cl, argc - 1, arg + 1, dry_run);
-	w->ask->yields = YIELD_NEVER;
-	return code;
+	return goes_on(w, cl) ? code : 1;
 }
 
 /* PATH and the text of a profile, which only a confined job looks into. */
@@ -309,18 +292,15 @@ static int run_keep(struct work *w, struct client *cl, int argc, const char *con
 	return done(cl, work_keep(w, argv[1], profile, control_answer(cl), &err), &err);
 }
 
-struct paths {			/* of the client's modules that are not their originals */
+struct paths {			/* of the client's modules */
 	const struct client *client;
+	struct work *work;
 	uint32_t n, cap;
 	char **path;
 };
 
-static bool add_path(void *ctx, const struct store_module *m)
+static bool append_path(struct paths *p, const char *text)
 {
-	struct paths *p = ctx;
-
-	if (!m->generation || !access_owns(p->client, m))
-		return true;
 	if (p->n == p->cap) {
 		uint32_t cap = p->cap ? 2 * p->cap : 16;
 		char **path = realloc(p->path, sizeof(*path) * cap);
@@ -330,9 +310,87 @@ static bool add_path(void *ctx, const struct store_module *m)
 		p->path = path;
 		p->cap = cap;
 	}
-	p->path[p->n] = strdup(m->path);
+	p->path[p->n] = strdup(text);
 	p->n += p->path[p->n] != NULL;
 	return true;
+}
+
+static void paths_free(struct paths *p)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		free(p->path[i]);
+	free(p->path);
+}
+
+/* Those that are not their originals. */
+static bool add_path(void *ctx, const struct store_module *m)
+{
+	struct paths *p = ctx;
+
+	return !m->generation || !access_owns(p->client, m) || append_path(p, m->path);
+}
+
+/* The client's modules that are worth the work. */
+static bool add_worth(void *ctx, const struct store_module *m)
+{
+	struct paths *p = ctx;
+	struct policy policy;
+
+	if (m->refusal[0] || !access_owns(p->client, m) ||
+	    !policy_allows(p->work->policy, m->path))
+		return true;
+	const struct policy_rule *r = work_rule(p->work, m->path, &policy);
+	return (r && r->refuse) || m->samples < policy.min_samples ||
+	       append_path(p, m->path);
+}
+
+static int reoptimize_worth(struct work *w, struct client *cl, bool dry_run)
+{
+	struct paths p = { .client = cl, .work = w };
+	struct err err = { 0 };
+	int code = 0;
+
+	if (sync_spool(w, cl, &err) < 0 ||
+	    store_module_each(w->store, add_worth, &p, &err) < 0)
+		code = fail(cl, &err);
+	else if (!p.n)
+		say(cl, "no module has as many samples as the policy wants");
+	else
+		code = reoptimize_all(w, cl, (int)p.n, (const char *const *)p.path, dry_run);
+	paths_free(&p);
+	return code;
+}
+
+static int run_reoptimize(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	const char *arg[MAX_ARGS];
+
+	argc = copy_args(argc, argv, arg);
+	bool dry_run = take(&argc, arg, "--dry-run"), wait = take(&argc, arg, "--wait");
+	bool all = take(&argc, arg, "--all");
+	if (all ? argc > 1 : argc < 2) {
+		struct err err;
+
+		err_set(&err, ERR_USAGE, "reoptimize: either paths or --all");
+		return fail(cl, &err);
+	}
+	for (int i = 1; i < argc; i++)
+		if (arg[i][0] != '/')
+			return reject(cl, arg[i]);
+	if (wait && !control_trusted(cl)) {
+		struct err err;
+
+		err_set(&err, ERR_REFUSED,
+			"reoptimize --wait: others would have to wait as well");
+		return fail(cl, &err);
+	}
+	if (wait && !wait_for_idle(w, cl))
+		return 1;
+	w->ask->yields = wait ? YIELD_STOPS : YIELD_NEVER;
+	int code = all ? reoptimize_worth(w, cl, dry_run)
+		       : reoptimize_all(w, cl, argc - 1, arg + 1, dry_run);
+	w->ask->yields = YIELD_NEVER;
+	return code;
 }
 
 /* Calls `one` for each path given, or with --all for all modules that have a generation. */
@@ -352,29 +410,50 @@ static int for_paths(struct work *w, struct client *cl, int argc, const char *co
 	else if (all && !p.n)
 		say(cl, control_trusted(cl) ? "no module has a generation"
 					    : "no module of yours has a generation");
-	for (int i = 1; i < argc; i++) {
+	control_answer(cl)->total = (uint32_t)argc - 1 + p.n;
+	for (int i = 1; i < argc && goes_on(w, cl); i++, control_answer(cl)->done++) {
 		int rc = arg[i][0] != '/' ? reject(cl, arg[i]) : one(w, arg[i], cl, ctx);
 
 		code = rc > code ? rc : code;
 	}
-	for (uint32_t i = 0; i < p.n; i++) {
-		int rc = one(w, p.path[i], cl, ctx);
+	for (uint32_t i = 0; i < p.n; i++, control_answer(cl)->done++) {
+		int rc = goes_on(w, cl) ? one(w, p.path[i], cl, ctx) : 1;
 
 		code = rc > code ? rc : code;
-		free(p.path[i]);
 	}
-	free(p.path);
+	paths_free(&p);
 	return code;
+}
+
+struct restoring {
+	bool force, dry_run;
+};
+
+static int would_restore(struct work *w, const char *path, struct client *cl)
+{
+	struct store_module m;
+	struct err err = { 0 };
+
+	if (access_find(w, cl, path, &m, &err) < 0)
+		return fail(cl, &err);
+	if (m.generation)
+		answer_line(control_answer(cl), "%s: generation %u would be replaced by its "
+			    "original", m.path, m.generation);
+	else
+		answer_line(control_answer(cl), "%s: is no generation", m.path);
+	return 0;
 }
 
 static int restore_one(struct work *w, const char *path, struct client *cl, void *ctx)
 {
-	const bool *force = ctx;
+	const struct restoring *how = ctx;
 	struct err err = { 0 };
 
+	if (how->dry_run)
+		return would_restore(w, path, cl);
 	if (access_change(w, cl, path, &err) < 0)
 		return fail(cl, &err);
-	return done(cl, work_restore(w, path, *force, control_answer(cl), &err), &err);
+	return done(cl, work_restore(w, path, how->force, control_answer(cl), &err), &err);
 }
 
 static int run_restore(struct work *w, struct client *cl, int argc, const char *const *argv)
@@ -382,8 +461,9 @@ static int run_restore(struct work *w, struct client *cl, int argc, const char *
 	const char *arg[MAX_ARGS];
 
 	argc = copy_args(argc, argv, arg);
-	bool force = take(&argc, arg, "--force");
-	return for_paths(w, cl, argc, arg, restore_one, &force);
+	struct restoring how = { .force = take(&argc, arg, "--force") };
+	how.dry_run = take(&argc, arg, "--dry-run");
+	return for_paths(w, cl, argc, arg, restore_one, &how);
 }
 
 static int verify_one(struct work *w, const char *path, struct client *cl, void *ctx)
@@ -394,7 +474,7 @@ static int verify_one(struct work *w, const char *path, struct client *cl, void 
 
 	if (!control_trusted(cl) && access_find(w, cl, path, &m, &err) < 0)
 		return fail(cl, &err);
-	answer_line(control_answer(cl), "%s: verifying", path);
+	answer_progress(control_answer(cl), "%s: verifying", path);
 	int rc = work_verify(w, path, &proof, &err);
 	table_row(ctx, path, (uint64_t)proof.generation, (int)(rc == 0),
 		  rc == 0 ? proof.detail : err.text);

@@ -116,8 +116,10 @@ static void run_next(struct manager *m)
 		return;
 	m->ask.trusted_waits = queue_has_trusted(&m->queue);
 	m->answering = true;
+	m->asker = p.client;
 	int code = run(m, &p);
 	m->answering = false;
+	m->asker = NULL;
 	if (m->ask.stop && code)
 		answer_error(control_answer(p.client), "morphd is stopping");
 	control_end(p.client, code);
@@ -157,6 +159,8 @@ static void turn_for_ask(void *ctx)
 	struct manager *m = ctx;
 
 	turn(m, m->ask.yields == YIELD_NEVER ? 1000 : SENSE_LOOK_MS);
+	if (m->asker && !control_alive(m->asker))
+		ask_drop(&m->ask);
 	work_yield(&m->work, m->queue.n || m->ask.crashed || m->ask.reload);
 }
 

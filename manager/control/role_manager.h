@@ -23,6 +23,7 @@ struct manager {
 	struct quota quota;		/* of those who are not trusted */
 	struct queue queue;
 	bool answering;			/* one of the queue is being worked on */
+	const struct client *asker;	/* of that one */
 	uint64_t next_idle_ms, next_crash_ms;
 };
 

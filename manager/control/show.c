@@ -231,7 +231,8 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	struct table *t = NEW_TABLE("status", col);
 	table_row(t, "sampling", w->options->no_monitor ? "off (--no-monitor)" : !runs ?
 		  "the monitor is not running" : w->paused ? "paused" : "on");
-	table_row(t, "clock", runs && w->ask->counts.text[0] ? w->ask->counts.text : "-");
+	table_row(t, "clock", runs && w->ask->counts.text[0] ? w->ask->counts.text :
+		  runs ? "not known yet" : "none");
 	say_branches(w->ask, runs, all, t);
 	if (all)
 		say_samples(w, t);
@@ -245,8 +246,8 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 			  control_trusted(cl) ? w->policy_trouble : "another one is in force");
 	table_row(t, "store", w->options->store);
 	table_row(t, "crash watch",
-		  runs && w->ask->roles.num[MSG_ROLES_crashes_watched] ? "on"
-								       : "not available");
+		  runs && w->ask->roles.num[MSG_ROLES_crashes_watched] ? "on" :
+		  runs && !w->ask->lacks.type ? "not known yet" : "not available");
 	say_rights(w->ask, t);
 	table_row(t, "automatic", w->policy->automatic ? "yes" :
 		  policy_automatic(w->policy) ? "some, by rules" : "no");
@@ -373,6 +374,11 @@ int show_list(struct work *w, struct client *cl, struct err *err)
 	struct listing l = { .w = w, .client = cl, .t = t, .err = err };
 	int rc = store_module_each(w->store, list_module, &l, err);
 
+	if (rc >= 0 && !l.failed && !table_nrow(t))
+		answer_line(control_answer(cl), access_sees_all(w, cl) ?
+			    "no program that the policy allows has been sampled yet" :
+			    "no program of yours has been sampled yet");
+
 	if (rc >= 0 && !l.failed)
 		answer_table(control_answer(cl), t);
 	table_free(t);
@@ -407,6 +413,8 @@ int show_history(struct work *w, const char *path, struct client *cl, struct err
 
 	if (rc >= 0 && path && !table_nrow(t))
 		rc = err_set(err, ERR_INPUT, "'%s': nothing is known of it", path);
+	else if (rc >= 0 && !table_nrow(t))
+		answer_line(control_answer(cl), "nothing has been done so far");
 	if (rc >= 0)
 		answer_table(control_answer(cl), t);
 	table_free(t);

@@ -4,7 +4,7 @@
 #include "manager/ctl/ctl.h"
 
 #define UNDO_ARGS \
-	"PATH... [--force] | --all [--search | FOLDER...]\n" \
+	"PATH... [--force] | --all [--search | FOLDER...] [--dry-run]\n" \
 	"        [--store=DIR] [--root=DIR]"
 
 const struct ctl_command ctl_commands[] = {
@@ -12,10 +12,7 @@ const struct ctl_command ctl_commands[] = {
 	  "what is wrong, sampling, samples by kind, idle conditions, processes; --check: only "
 	  "what is wrong, exit code 1 if something is; --sync takes in the spool first",
 	  ctl_status },
-	{ "list", "[--wide]",
-	  "modules with their samples, generations and state; --wide: all that is known of "
-	  "them",
-	  ctl_list },
+	{ "list", "", "modules with their samples, generations and state", ctl_ask_alone },
 	{ "report",
 	  "[MODULE] [--sort=count|name] [--limit=N] [--log=LOG|PROFILE]...\n"
 	  "        [--by=machine|program|module|procedure|line|inlined] [--binary=FILE]...\n"
@@ -27,15 +24,16 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_ask_module },
 	{ "explain", "MODULE", "why functions of a module are left as they are",
 	  ctl_ask_module },
-	{ "reoptimize", "PATH... [--dry-run] [--wait]",
-	  "lays modules out anew and swaps them in; --dry-run stops before that,\n"
-	  "        --wait begins once the machine is idle",
+	{ "reoptimize", "PATH... | --all [--dry-run] [--wait]",
+	  "lays modules out anew and swaps them in; --all: those with samples enough; "
+	  "--dry-run stops before the swap, --wait begins once the machine is idle",
 	  ctl_ask_paths },
 	{ "keep", "PATH PROFILE",
 	  "lays a module out by a profile that try has saved, and swaps it in", ctl_keep },
 	{ "undo", UNDO_ARGS,
 	  "puts originals back, with the daemon or without it; --force: also where somebody\n"
-	  "        edited the generation; --root: in another system's files",
+	  "        edited the generation; --dry-run: says what it would do; --root: in "
+	  "another system's files",
 	  ctl_undo },
 	{ "restore", UNDO_ARGS, "the same as undo", ctl_undo },
 	{ "verify", "PATH... | --all | --packages[=ROOT]",

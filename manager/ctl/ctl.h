@@ -13,7 +13,7 @@ enum ctl_colour { CTL_COLOUR_AUTO, CTL_COLOUR_ALWAYS, CTL_COLOUR_NEVER };
 struct ctl {
 	const struct ctl_command *command;	/* the one that runs */
 	const char *socket;
-	bool json, no_pager;
+	bool json, no_pager, wide;
 	enum ctl_colour colour;
 	FILE *errors;		/* where the daemon's go; NULL: standard error */
 };
@@ -34,7 +34,6 @@ int ctl_ask_alone(const struct ctl *ctl, int argc, char **argv);	/* takes no arg
 int ctl_ask_paths(const struct ctl *ctl, int argc, char **argv);
 int ctl_ask_module(const struct ctl *ctl, int argc, char **argv);	/* the first one, if it
 									 * is a path */
-int ctl_list(const struct ctl *ctl, int argc, char **argv);
 int ctl_keep(const struct ctl *ctl, int argc, char **argv);
 int ctl_undo(const struct ctl *ctl, int argc, char **argv);
 int ctl_status(const struct ctl *ctl, int argc, char **argv);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -199,6 +200,16 @@ static int parse(struct live *l, int argc, char **argv)
 	return l->off && optind == argc ? -1 : 0;
 }
 
+/* Has nothing ever been mapped from that store? */
+static bool is_new(const struct live *l)
+{
+	char folder[PATH_MAX];
+	struct stat st;
+
+	return snprintf(folder, sizeof(folder), "%s/live", l->splicing.store) < PATH_MAX &&
+	       lstat(folder, &st) < 0 && errno == ENOENT;
+}
+
 static int run_all(struct live *l, int argc, char **argv)
 {
 	const struct splicing *s = &l->splicing;
@@ -208,6 +219,10 @@ static int run_all(struct live *l, int argc, char **argv)
 	if (geteuid() != 0) {
 		say_line(stderr, "morphctl: only root may change running processes");
 		return 1;
+	}
+	if (argc == 0 && is_new(l)) {
+		say_line(stderr, "no process has a generation");
+		return 0;
 	}
 	if (!s->morph_edit || !s->morph_verify || !s->morph_live ||
 	    splicing_open(&l->splicing, &err) < 0) {

@@ -90,6 +90,8 @@ static int take_arguments(struct undo *u, int argc, char **argv)
 			u->search = true;
 		else if (strcmp(argv[i], "--force") == 0)
 			u->store.force = true;
+		else if (strcmp(argv[i], "--dry-run") == 0)
+			u->store.dry_run = true;
 		else if ((v = value_of("--root", argc, argv, &i)))
 			root = v;
 		else if ((v = value_of("--store", argc, argv, &i)))
@@ -184,7 +186,7 @@ static void undo_processes(struct undo *u, const char *path)
 {
 	struct err err = { 0 };
 
-	if (u->other || undo_live(u->folder, path, &err) == 0)
+	if (u->other || u->store.dry_run || undo_live(u->folder, path, &err) == 0)
 		return;
 	err_wrap(&err, "a process keeps what it has");
 	fail(u, &err);
@@ -285,7 +287,8 @@ static void undo_all(struct undo *u)
 		fail(u, &err);
 	}
 	if (!u->answered)
-		say_line(stderr, "%u restored", u->restored);
+		say_line(stderr, u->store.dry_run ? "%u would be restored" : "%u restored",
+			 u->restored);
 }
 
 static void undo_ourselves(struct undo *u)
@@ -298,7 +301,8 @@ static void undo_ourselves(struct undo *u)
 			fail(u, &err);
 		return;
 	}
-	settle_swaps(u);
+	if (!u->store.dry_run)
+		settle_swaps(u);
 	if (u->all)
 		undo_all(u);
 	else
@@ -373,6 +377,11 @@ static void undo_by_daemon(struct undo *u, int argc, char **argv)
 	}
 	if (!u->store_given)
 		ask_for_store(u);
+	if (u->store.dry_run) {
+		u->answered = false;	/* by what is there, not by what the daemon knows */
+		undo_ourselves(u);
+		return;
+	}
 	(void)open_store(u, &ignored);		/* else it is told where it is missed */
 	if (!u->all) {
 		for (int i = 0; i < u->npath; i++)

@@ -10,13 +10,19 @@
 #include "manager/ctl/screen.h"
 
 /* Of every command; taken wherever they stand. */
-static const char common[] = "[--json] [--no-pager] [--color=WHEN] [--socket=PATH]";
+static const char common[] = "--json --wide --no-pager --color=WHEN --socket=PATH";
+
+static const char more[] =
+	"--json prints tables for programs, --wide those for people with all columns; "
+	"--color=auto, always or never is about their colours, --no-pager prints them "
+	"without a pager. --version prints the version. A MODULE is a path or, if it is the "
+	"only one of this name, a file name; a FUNCTION is a name, fn_ADDRESS or 0xADDRESS.";
 
 static void help(FILE *f)
 {
 	unsigned width = screen_text_width();
 
-	(void)fprintf(f, "usage: morphctl %s COMMAND ...\n\n", common);
+	(void)fputs("usage: morphctl [OPTION]... COMMAND ...\n\n", f);
 	for (const struct ctl_command *c = ctl_commands; c->name; c++) {
 		(void)fprintf(f, "  %s%s", c->name, *c->args ? " " : "");
 		screen_wrap(f, c->args, (unsigned)strlen(c->name) + 3, 8, width);
@@ -24,21 +30,16 @@ static void help(FILE *f)
 		screen_wrap(f, c->help, 8, 8, width);
 	}
 	(void)fputs("  help [COMMAND]\n        this, or what is said of one command\n\n", f);
-	screen_wrap(f,
-		    "--json prints tables for programs, with all columns. --color=auto, always "
-		    "or never is about those for people; --no-pager prints them without a "
-		    "pager. --version prints the version. A MODULE is a path or, if it is the "
-		    "only one of this name, a file name; a FUNCTION is a name, fn_ADDRESS or "
-		    "0xADDRESS.",
-		    0, 0, width);
+	(void)fprintf(f, "Options of all commands: %s\n", common);
+	screen_wrap(f, more, 0, 0, width);
 	(void)fputs(
 		"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (with reason)\n", f);
 }
 
 static int usage(void)
 {
-	(void)fprintf(stderr, "usage: morphctl %s COMMAND ...\n"
-		      "'morphctl help' lists the commands\n", common);
+	(void)fputs("usage: morphctl [OPTION]... COMMAND ...\n"
+		    "'morphctl help' lists the commands\n", stderr);
 	return 2;
 }
 
@@ -131,6 +132,8 @@ static int take_options(struct ctl *ctl, int argc, char **argv)
 				argv[n++] = argv[i++];
 		} else if (strcmp(argv[i], "--json") == 0) {
 			ctl->json = true;
+		} else if (strcmp(argv[i], "--wide") == 0) {
+			ctl->wide = true;
 		} else if (strcmp(argv[i], "--no-pager") == 0) {
 			ctl->no_pager = true;
 		} else if ((rc = value_of("--color", argc, argv, &i, &when)) != 0) {

@@ -18,8 +18,12 @@
 #include "lib/say.h"
 #include "lib/table.h"
 #include "manager/work/answer.h"
+#include "manager/ctl/columns.h"
 #include "manager/ctl/ctl.h"
 #include "manager/ctl/screen.h"
+#include "manager/ctl/statusline.h"
+
+enum { REDRAW_MS = 500 };
 
 struct talk {
 	const struct ctl *ctl;
@@ -28,6 +32,7 @@ struct talk {
 	size_t used;			/* of in */
 	struct ctl_tables *tables;
 	struct table *current;		/* rows go here */
+	struct statusline line;
 };
 
 static int dial(const struct ctl *ctl, struct err *err)
@@ -67,6 +72,12 @@ static int next_frame(struct talk *t, struct answer_frame *f, struct err *err)
 			memmove(t->in.p, t->in.p + t->used, t->in.n - t->used);
 			t->in.n -= t->used;
 			t->used = 0;
+		}
+		struct pollfd f_in = { t->fd, POLLIN, 0 };
+
+		if (t->line.live && poll(&f_in, 1, REDRAW_MS) == 0) {
+			statusline_draw(&t->line);
+			continue;
 		}
 		ssize_t k = read(t->fd, buf, sizeof(buf));
 		if (k < 0 && errno == EINTR)
@@ -119,10 +130,13 @@ static void print_error(const struct ctl *ctl, const char *text)
 static int converse(struct talk *t, int *code, struct err *err)
 {
 	struct answer_frame f;
+	uint32_t done, total;
 
 	for (;;) {
 		if (next_frame(t, &f, err) < 0)
 			return -1;
+		if (f.kind != ANSWER_PROGRESS)
+			statusline_clear(&t->line);
 		switch (f.kind) {
 		case ANSWER_TABLE:
 			if (begin_table(t, &f, err) < 0)
@@ -134,6 +148,12 @@ static int converse(struct talk *t, int *code, struct err *err)
 			if (answer_read_row(&f, t->current, err) < 0)
 				return -1;
 			break;
+		case ANSWER_PROGRESS: {
+			const char *text = answer_read_progress(&f, &done, &total);
+
+			statusline_set(&t->line, done, total, text);
+			break;
+		}
 		case ANSWER_LINE:
 			say_line(stderr, "%s", answer_read_text(&f));
 			break;
@@ -187,6 +207,7 @@ int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct c
 	int code = 1, rc = -1;
 
 	*out = (struct ctl_tables){ 0 };
+	statusline_open(&t.line, stderr);
 	if (request_write(&request, argc, argv, &err) == 0) {
 		t.fd = dial(ctl, &err);
 		void (*was)(int) = signal(SIGPIPE, SIG_IGN);	/* a daemon that ends is told */
@@ -194,6 +215,7 @@ int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct c
 			rc = converse(&t, &code, &err);
 		(void)signal(SIGPIPE, was);
 	}
+	statusline_close(&t.line);
 	if (rc < 0) {
 		print_error(ctl, err.text);
 		code = err_exit_code(&err);
@@ -211,6 +233,8 @@ int ctl_print(const struct ctl *ctl, struct ctl_tables *t, int code)
 	struct screen s;
 
 	screen_open(&s, ctl);
+	for (int i = 0; i < t->n && !ctl->wide && !ctl->json; i++)
+		columns_choose(&t->at[i]);
 	if (t->n || (ctl->json && t->whole))
 		table_show_all(t->at, t->n, s.out, &s.look);
 	ctl_tables_free(t);

@@ -94,7 +94,7 @@ static int no_generation(const struct undo_store *s, const struct looked *k,
 {
 	bool kept = is_kept(s, &k->present);
 
-	if (finish_former(s, k, kept, err) < 0)
+	if (!s->dry_run && finish_former(s, k, kept, err) < 0)
 		return err_wrap(err, "'%s'", k->path);
 	const char *what = kept ? "is the original already"
 				: "no generation made by Morph; left as it is";
@@ -174,6 +174,11 @@ static int put_back(const struct undo_store *s, const struct looked *k, char sai
 	};
 	enum back_how how;
 
+	if (s->dry_run) {
+		(void)snprintf(said, UNDO_SAID, "would get its original back%s",
+			       k->edited ? ", and what somebody changed would be lost" : "");
+		return 0;
+	}
 	if (install_back(&r, &how, err) < 0)
 		return -1;
 	int n = snprintf(said, UNDO_SAID, "%s", became[how]);

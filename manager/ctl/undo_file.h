@@ -14,11 +14,12 @@ struct undo_store {
 	int ledger_fd;			/* -1: there is none */
 	const char *morph_verify;	/* the program; NULL: nothing can be proven */
 	bool force;			/* also a generation that somebody edited */
+	bool dry_run;			/* nothing is changed */
 };
 
 enum undo_result {
 	UNDO_NOTHING,	/* no generation: left as it is */
-	UNDO_RESTORED,
+	UNDO_RESTORED,	/* or would be, in a dry run */
 	UNDO_GONE,	/* nothing is at the path */
 };
 

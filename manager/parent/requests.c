@@ -645,7 +645,8 @@ int requests_yield(struct requests *p, const struct msg *m, struct err *err)
 		job_hurry(p->job);
 		return 0;
 	default:
-		err_set(&why, ERR_SYS, "given up, because the machine is not idle any more");
+		err_set(&why, ERR_SYS, "given up: the machine is not idle any more, or nobody "
+			"waits for it");
 		return reply_err(p, &why, err);
 	}
 }

@@ -146,6 +146,24 @@ void answer_line(struct answer *to, const char *fmt, ...)
 	put_text(to, ANSWER_LINE, text);
 }
 
+void answer_progress(struct answer *to, const char *fmt, ...)
+{
+	char text[4096];
+	va_list ap;
+
+	if (!is_open(to))
+		return;
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);	/* a cut line still tells */
+	va_end(ap);
+	size_t at = begin(to, ANSWER_PROGRESS);
+	wr_u32(&to->out, to->done);
+	wr_u32(&to->out, to->total);
+	wr_str(&to->out, text);
+	end(to, at);
+	limit(to);
+}
+
 void answer_error(struct answer *to, const char *text)
 {
 	put_text(to, ANSWER_ERROR, text);
@@ -175,7 +193,7 @@ int answer_read(struct bytes b, struct answer_frame *out, uint64_t *used, struct
 	if (rd_left(&r) < length)
 		return 0;
 	unsigned kind = rd_u8(&r);
-	if (kind < ANSWER_TABLE || kind > ANSWER_END)
+	if (kind < ANSWER_TABLE || kind > ANSWER_PROGRESS)
 		return err_set(err, ERR_INPUT, "an answer's part of unknown kind %u", kind);
 	*out = (struct answer_frame){ (enum answer_kind)kind, bytes_at(b, 5, length - 1) };
 	*used = 4 + (uint64_t)length;
@@ -222,6 +240,17 @@ const char *answer_read_text(const struct answer_frame *f)
 	struct rd r = rd_of(f->body);
 	const char *text = rd_str(&r);
 
+	return text ? text : "";
+}
+
+const char *answer_read_progress(const struct answer_frame *f, uint32_t *done,
+				 uint32_t *total)
+{
+	struct rd r = rd_of(f->body);
+
+	*done = rd_u32(&r);
+	*total = rd_u32(&r);
+	const char *text = rd_str(&r);
 	return text ? text : "";
 }
 

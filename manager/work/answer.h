@@ -7,7 +7,8 @@
  *   answer    frames: u32 length | u8 kind | body
  *     TABLE   title, u8 columns, (u8 type, name) each      begins a table
  *     ROW     one text per column of the table begun last
- *     LINE    a line of progress
+ *     LINE    something to be told, that stays true
+ *     PROGRESS  u32 done, u32 of how many, what is done now
  *     ERROR   a sentence
  *     END     u8 exit code; the last frame
  *
@@ -31,7 +32,8 @@ enum { ANSWER_VERSION = 1, ANSWER_MAX_ARGS = 64, ANSWER_MAX_REQUEST = 64 * 1024,
        ANSWER_MAX_PROFILE = 64 << 20,
        ANSWER_MAX_FRAME = 1 << 20, ANSWER_MAX_COLUMNS = 64, ANSWER_MAX_PENDING = 4 << 20 };
 
-enum answer_kind { ANSWER_TABLE = 1, ANSWER_ROW, ANSWER_LINE, ANSWER_ERROR, ANSWER_END };
+enum answer_kind { ANSWER_TABLE = 1, ANSWER_ROW, ANSWER_LINE, ANSWER_ERROR, ANSWER_END,
+		   ANSWER_PROGRESS };
 
 /* -1: too many or too long arguments, for more than ANSWER_MAX_PROFILE bytes. */
 int request_write(struct wr *out, int argc, const char *const *argv, struct err *err);
@@ -44,12 +46,15 @@ struct answer {			/* zeroed: nothing said yet */
 	struct wr out;		/* out.p[sent ...] waits to be sent */
 	size_t sent;
 	bool closed;		/* what comes is dropped */
+	uint32_t done, total;	/* parts of the request, if it has several; for progress */
 };
 
-/* Append to the answer; NULL: nobody listens.  A line of progress, a table, a sentence about
- * what failed, the end.  When more than ANSWER_MAX_PENDING bytes wait, the answer is closed:
- * whoever reads it is too slow. */
+/* Append to the answer; NULL: nobody listens.  A line, what is done now, a table, a sentence
+ * about what failed, the end.  When more than ANSWER_MAX_PENDING bytes wait, the answer is
+ * closed: whoever reads it is too slow. */
 void answer_line(struct answer *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void answer_progress(struct answer *to, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 void answer_table(struct answer *to, const struct table *t);
 void answer_error(struct answer *to, const char *text);
 void answer_end(struct answer *to, int exit_code);
@@ -63,11 +68,13 @@ struct answer_frame {
 
 /* 1, 0, -1 as request_read(). */
 int answer_read(struct bytes b, struct answer_frame *out, uint64_t *used, struct err *err);
-/* The table that a TABLE frame begins (the caller's), a ROW frame's row, the text of LINE and
- * ERROR ("" if damaged), the code of END. */
+/* The table that a TABLE frame begins (the caller's), a ROW frame's row, the text of LINE,
+ * ERROR and PROGRESS ("" if damaged), the code of END. */
 struct table *answer_read_table(const struct answer_frame *f, struct err *err);
 int answer_read_row(const struct answer_frame *f, struct table *t, struct err *err);
 const char *answer_read_text(const struct answer_frame *f);
+const char *answer_read_progress(const struct answer_frame *f, uint32_t *done,
+				 uint32_t *total);
 int answer_read_end(const struct answer_frame *f);
 
 #endif

@@ -75,9 +75,11 @@ static int ask(struct ask *a, struct msg *m, int nfd, struct err *err)
 	if (msg_send(a->sock, m, err) < 0)
 		return -1;
 	a->waiting = true;
+	a->dropped = false;
 	a->yield = (struct yield){ 0 };
 	while (a->waiting && !a->stop)
 		a->turn(a->ctx);
+	a->droppable = false;
 	if (a->waiting) {
 		a->waiting = false;
 		return err_set(err, ERR_SYS, "morphd is stopping");
@@ -140,12 +142,20 @@ int ask_check(struct ask *a, const char *path, bool hard_links, struct err *err)
 	return set_path(&m, path, err) < 0 ? -1 : ask(a, &m, 0, err);
 }
 
+/* What it makes is kept nowhere else, and nothing waits for it but its request. */
+static bool is_droppable(enum job_kind kind)
+{
+	return kind == JOB_OPTIMIZE || kind == JOB_VERIFY || kind == JOB_SYMBOLS ||
+	       kind == JOB_DISASSEMBLE || kind == JOB_EXPLAIN;
+}
+
 int ask_run_job(struct ask *a, const struct ask_job *job, const struct ask_limits *limits,
 		int *out, int nout, struct err *err)
 {
 	struct msg m = { .type = MSG_RUN_JOB, .nfd = job->nin };
 
 	m.num[MSG_RUN_JOB_kind] = job->kind;
+	a->droppable = is_droppable(job->kind);
 	m.num[MSG_RUN_JOB_memory_mib] = limits->memory_mib;
 	m.num[MSG_RUN_JOB_cpu_s] = limits->cpu_s;
 	m.num[MSG_RUN_JOB_a] = job->a;
@@ -166,6 +176,7 @@ int ask_install(struct ask *a, const struct ask_install *i, const struct ask_lim
 	struct msg m = { .type = MSG_INSTALL, .nfd = 1, .fd = { i->generation_fd },
 			 .digest = { i->expected, i->original, i->generation } };
 
+	a->droppable = true;		/* while it is proven */
 	m.num[MSG_INSTALL_hard_links] = i->hard_links;
 	m.num[MSG_INSTALL_counting] = i->counting;
 	m.num[MSG_INSTALL_memory_mib] = limits->memory_mib;
@@ -292,4 +303,14 @@ int ask_yield(struct ask *a, enum yield_act act, struct err *err)
 
 	m.num[MSG_YIELD_act] = act;
 	return msg_send(a->sock, &m, err);
+}
+
+void ask_drop(struct ask *a)
+{
+	struct err ignored;
+
+	if (!a->waiting || !a->droppable || a->dropped)
+		return;
+	a->dropped = true;
+	(void)ask_yield(a, YIELD_GIVE_UP, &ignored);	/* then it ends by itself */
 }

@@ -41,6 +41,8 @@ struct ask {
 	/* Of the question under way. */
 	uint32_t serial;
 	bool waiting;
+	bool droppable;			/* a job that only who asked for it needs */
+	bool dropped;
 	struct yield yield;
 	struct msg reply;
 };
@@ -126,5 +128,7 @@ int ask_config(struct ask *a, const struct ask_config *c, struct err *err);
 int ask_registers(struct ask *a, bool on, struct err *err);
 int ask_pause(struct ask *a, bool on, struct err *err);
 int ask_yield(struct ask *a, enum yield_act act, struct err *err);
+/* Nobody waits any more: the job under way is ended, if only who asked needs it. */
+void ask_drop(struct ask *a);
 
 #endif

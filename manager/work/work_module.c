@@ -360,13 +360,13 @@ static int reoptimize(struct making *k, const char *path, struct err *err)
 {
 	struct work *w = k->w;
 
-	answer_line(k->to, "%s: analysing", path);
+	answer_progress(k->to, "%s: analysing", path);
 	if (prepare(k, path, err) < 0)
 		return -1;
-	answer_line(k->to, "%s: optimizing", path);
+	answer_progress(k->to, "%s: optimizing", path);
 	if (make(k, err) < 0 || (k->counts && check_counting(k, err) < 0))
 		return -1;
-	answer_line(k->to, "%s: verifying%s", path, k->dry_run ? "" : " and installing");
+	answer_progress(k->to, "%s: verifying%s", path, k->dry_run ? "" : " and installing");
 	if ((k->dry_run ? prove_only(k, err) : put_in_place(k, err)) < 0)
 		return -1;
 	if (!k->counts)
@@ -579,6 +579,7 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 		return rc < 0 ? -1 : 0;
 	struct digest from = m.present;
 	uint32_t number = edited ? g.number : m.generation;
+	answer_progress(to, "%s: putting its original back", path);
 	if (put_back(w, &m, edited ? &g : NULL, err) < 0)
 		return -1;
 	/* The original is there, whether that can be noted or not. */

@@ -72,6 +72,8 @@ int work_look_all(struct work *w, struct answer *to, struct err *err)
 	struct table *t = table_new("looked", 2, col);
 	int rc = modules_look_all(w->modules, show_looked, t, err);
 
+	if (rc >= 0 && !table_nrow(t))
+		answer_line(to, "no module was replaced by another file");
 	if (rc >= 0)
 		answer_table(to, t);
 	table_free(t);

@@ -173,11 +173,15 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 	d.act = d.act && share.enough;
 	const char *why = share.enough ? decide_reason_text[d.reason]
 				       : "the use of too few people";
-	int n = snprintf(
-		verdict, sizeof(verdict), "%s (drift %.0f %%, unseen %.0f %%, gain %.0f ppm",
-		why, 100 * d.drift, 100 * d.unseen, 1e6 * d.gain);
+	char drift[48] = "";
+	if (c->newest.id)
+		(void)snprintf(drift, sizeof(drift), "use changed by %.0f %%, ",
+			       100 * d.drift);	/* fits */
+	int n = snprintf(verdict, sizeof(verdict), "%s (%sup to %.0f %% of its time not seen "
+			 "yet, %.0f ppm of the machine's time to gain", why, drift,
+			 100 * d.unseen, 1e6 * d.gain);
 	(void)snprintf(verdict + n, sizeof(verdict) - (size_t)n,
-		       d.reason == DECIDE_UNOBSERVED ? ", %" PRIu32 " observations)" : ")",
+		       d.reason == DECIDE_UNOBSERVED ? ", observed %" PRIu32 " times)" : ")",
 		       observations);	/* fits: short texts */
 	if (store_use_begin(w->store, c->m.id, verdict, err) < 0)
 		return -1;

@@ -16,7 +16,7 @@ escape=$(printf '\033')
 on() {			# COLUMNS ROWS [-i INPUT]... COMMAND...: on a terminal; its lines without colours to out
 	"$B/tests/e2e/pty" "$@" >"$root/raw"
 	local rc=$?
-	sed "s/$escape\[[0-9;]*m//g; s/\r//g" "$root/raw" >"$root/out"
+	sed "s/$escape\[[0-9;]*m//g; s/\r\$//; s/\r\|$escape\[K/\n/g" "$root/raw" >"$root/out"
 	return $rc
 }
 ctl_on() {		# COLUMNS [ARGUMENT...]: without a pager
@@ -38,7 +38,7 @@ check_here "the daemon starts and answers" start_daemon
 all_commands() {	# COLUMNS
 	local c
 	for c in status list "list --wide" report "report --limit 3" history "policy show" \
-		"policy show $root/$long/sort" "explain $root/$long/sort" "report $root/$long/sort" help; do
+		"verify --all" "status --check" "policy show $root/$long/sort" "explain $root/$long/sort" "report $root/$long/sort" help; do
 		check "$1 columns: ${c//$root/} fits" fits "$1" $c
 	done
 }
@@ -56,6 +56,9 @@ said() {		# CODE PATTERN [ARGUMENT...]
 for c in status list history "policy show" "verify --all" "restore --all"; do
 	check "of nothing: $c" ctl $c
 done
+check "list says that there is nothing" said 0 "has been sampled yet" list
+check "history does" said 0 "nothing has been done so far" history
+check "look does" said 0 "no module was replaced" look
 check "restore --all says that there is nothing" said 0 "no module has a generation" restore --all
 check "nothing known of it: explain" said 1 "no samples of such a module" explain nosuch
 check "nothing known of it: report" said 1 "no samples of such a module" report nosuch
@@ -87,6 +90,8 @@ check "without UTF-8 the ellipsis is of dots" grep -qE "^/tmp/.*\.\.\.[^ ]*/sort
 ctl list >"$root/piped"
 check "in a pipe paths are whole" grep -q "^$root/$long/sort " "$root/piped"
 check "list --wide has more columns" grep -q "text_bytes" <<<"$(ctl list --wide)"
+check "status leaves out what is not there" not grep -q "^crashes_over" <<<"$(ctl status)"
+check "with --wide it does not" grep -q "^crashes_over  *0" <<<"$(ctl --wide status)"
 check "and JSON all of them" grep -q '"counts_gain_ppm"' <<<"$(ctl --json list)"
 
 # Colour.

@@ -284,13 +284,14 @@ static void the_verdict_is_told(void **state)
 	(void)state;
 	begin(&p, &even, 20);
 	speedtest_text(&p, text);
-	assert_string_equal(text, "not known yet, 0 observations to 0");
+	assert_string_equal(text, "not known yet, not observed so far");
 	p.looks = 1;
 	p.verdict = SPEEDTEST_FASTER;
 	p.shift = (struct ranktest_shift){ log(0.9), log(0.85), log(0.95) };
 	use_observe(&p, 1, &even, 1);
 	speedtest_text(&p, text);
-	assert_string_equal(text, "faster, time -10.0 % (-15.0 .. -5.0), 1 observations to 20");
+	assert_string_equal(text, "faster, time -10.0 % (-15.0 .. -5.0), observed 1 time, "
+			    "before it 20 times");
 }
 
 static void observe_runs(struct speedtest *p, uint32_t key, unsigned runs, double run_s)

@@ -1,0 +1,77 @@
+/* columns.c - which columns, and rows, people see without --wide; see columns.h
+ *
+ * Tested by tests/e2e/terminal.sh.
+ */
+#include "manager/ctl/columns.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "lib/table.h"
+
+enum { MOST = 8 };
+
+/* In the table's own order. */
+static const struct {
+	const char *title, *name[MOST + 1];
+} usual[] = {
+	{ "modules", { "path", "samples", "generation", "state", "speed" } },
+	{ "reoptimized", { "path", "generation", "installed", "samples", "functions",
+			   "functions_moved" } },
+};
+
+static const char *const *usual_of(const char *title)
+{
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		if (strcmp(usual[i].title, title) == 0)
+			return usual[i].name;
+	return NULL;
+}
+
+/* Counters that count nothing tell people nothing. */
+static void leave_out_zeros(struct table **t)
+{
+	static const char *const name[] = { "kind", "count", "meaning" };
+	const struct table_column *col = table_columns(*t);
+	const char *cell[3];
+
+	for (int i = 0; i < 3; i++)
+		if (table_ncol(*t) != 3 || strcmp(col[i].name, name[i]) != 0)
+			return;
+	struct table *out = table_new(table_title(*t), 3, col);
+	for (int row = 0; row < table_nrow(*t); row++) {
+		for (int i = 0; i < 3; i++)
+			cell[i] = table_cell(*t, row, i);
+		if (strcmp(cell[1], "0") != 0)
+			table_row_text(out, cell);
+	}
+	table_free(*t);
+	*t = out;
+}
+
+void columns_choose(struct table **t)
+{
+	const char *const *name = usual_of(table_title(*t));
+	const struct table_column *col = table_columns(*t);
+	struct table_column chosen[MOST];
+	const char *cell[MOST];
+	int from[MOST], n = 0;
+
+	for (int i = 0; name && i < table_ncol(*t) && name[n]; i++)
+		if (strcmp(col[i].name, name[n]) == 0) {
+			from[n] = i;
+			chosen[n++] = col[i];
+		}
+	if (strcmp(table_title(*t), "samples") == 0)
+		leave_out_zeros(t);
+	if (!name || name[n])
+		return;			/* another table of this title */
+	struct table *out = table_new(table_title(*t), n, chosen);
+	for (int row = 0; row < table_nrow(*t); row++) {
+		for (int i = 0; i < n; i++)
+			cell[i] = table_cell(*t, row, from[i]);
+		table_row_text(out, cell);
+	}
+	table_free(*t);
+	*t = out;
+}
