@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The name is the second field, in parentheses; state, times and start are 3, 14, 15 and 22. */
@@ -24,6 +25,15 @@ bool procstat_parse(const char *text, struct procstat *out)
 		return false;
 	out->cpu_ticks = user + system;
 	return true;
+}
+
+double procstat_busy(const struct procstat *s)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_BOOTTIME, &t);	/* cannot fail for this clock */
+	double now = (double)t.tv_sec * (double)sysconf(_SC_CLK_TCK);
+	return (double)s->cpu_ticks / (now > (double)s->start ? now - (double)s->start : 1);
 }
 
 bool procstat_read(pid_t pid, struct procstat *out)

@@ -16,6 +16,8 @@ struct procstat {
 
 /* Of the file's text.  Its name, which may hold anything, is skipped. */
 bool procstat_parse(const char *text, struct procstat *out);
+/* CPU time for each second of its life; more threads may have more than one. */
+double procstat_busy(const struct procstat *s);
 /* False: there is no such process. */
 bool procstat_read(pid_t pid, struct procstat *out);
 

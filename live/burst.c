@@ -12,49 +12,21 @@
 #include "live/burst.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lib/err.h"
 #include "lib/procstat.h"
 #include "live/maps.h"
+#include "live/pausing.h"
 #include "live/splice.h"
 #include "live/threads.h"
 
 /* Chosen: so long it is tried to take it out, and again after so long. */
 static const uint64_t out_ns = UINT64_C(20000000000);
 enum { AGAIN_NS = 50000000 };
-
-/* Signals that end the wait early; others keep what they do. */
-static int open_signals(struct err *err)
-{
-	sigset_t set;
-
-	(void)sigemptyset(&set);
-	(void)sigaddset(&set, SIGTERM);		/* none can fail for these */
-	(void)sigaddset(&set, SIGINT);
-	(void)sigaddset(&set, SIGHUP);
-	int fd = sigprocmask(SIG_BLOCK, &set, NULL) < 0 ? -1 : signalfd(-1, &set, SFD_CLOEXEC);
-	return fd < 0 ? err_set(err, ERR_REFUSED, "signalfd: %s", strerror(errno)) : fd;
-}
-
-static void wait_for(int process, int signals, uint64_t ms)
-{
-	struct pollfd p[2] = { { process, POLLIN, 0 }, { signals, POLLIN, 0 } };
-	uint64_t end_ns = live_clock_ns() + ms * 1000000, now_ns;
-
-	while ((now_ns = live_clock_ns()) < end_ns &&
-	       poll(p, 2, (int)((end_ns - now_ns + 999999) / 1000000)) <= 0)
-		;
-}
 
 static void later(void)
 {
@@ -127,12 +99,13 @@ static uint64_t cpu_ms(pid_t pid)
 	return procstat_read(pid, &p) ? p.cpu_ticks * 1000 / (uint64_t)sysconf(_SC_CLK_TCK) : 0;
 }
 
-static int count(pid_t pid, int process, int signals, int generation, uint64_t ms,
+static int count(pid_t pid, const struct pausing *pausing, int generation, uint64_t ms,
 		 const struct live_limits *limits, struct live_burst *burst, struct err *err)
 {
 	uint64_t begun_ns = live_clock_ns(), begun_ms = cpu_ms(pid);
+	struct err sooner;
 
-	wait_for(process, signals, ms);
+	(void)pausing_wait(pausing, ms, &sooner);	/* either way it is enough */
 	uint64_t ended_ms = cpu_ms(pid);
 	burst->counted_ms = (live_clock_ns() - begun_ns) / 1000000;
 	burst->cpu_ms = ended_ms > begun_ms ? ended_ms - begun_ms : 0;
@@ -143,24 +116,20 @@ int live_burst(pid_t pid, const struct live_plan *plan, int generation,
 	       const struct live_limits *limits, uint64_t ms, int out, struct live_burst *burst,
 	       struct err *err)
 {
-	int signals = open_signals(err), rc = -1;
 	struct live_outcome in = { 0 };
+	struct pausing pausing;
+	int rc = -1;
 
 	*burst = (struct live_burst){ 0 };
-	if (signals < 0)
+	if (pausing_open(&pausing, pid, err) < 0)
 		return -1;
-	int process = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (process < 0)
-		err_set(err, ERR_REFUSED, "there is no process %d", (int)pid);
-	else if (live_on(pid, plan, generation, limits, &in, err) == 0) {
+	if (live_on(pid, plan, generation, limits, &in, err) == 0) {
 		longer(burst, &in);
-		rc = count(pid, process, signals, generation, ms, limits, burst, err);
+		rc = count(pid, &pausing, generation, ms, limits, burst, err);
 		if (rc == 0 &&
 		    (rc = live_read_counters(pid, plan, generation, out, err)) < 0)
 			err->kind = ERR_SYS;
 	}
-	if (process >= 0)
-		close(process);
-	close(signals);
+	pausing_close(&pausing);
 	return rc;
 }

@@ -7,6 +7,9 @@
  *	morph-live count PID PLAN GENERATION OUT --for=MS
  *						maps a counting one for so long, takes it out,
  *						and writes the same to OUT
+ *	morph-live turns PID PLAN GENERATION --for=MS
+ *						takes it out for so long and has it in for so
+ *						long, whichever comes first: what was done
  *	morph-live look PID FOLDER		where they are: "ADDRESS GENERATION", one a line
  *	morph-live list FOLDER			the same of all processes, with their numbers
  *	morph-live room PID PLAN GENERATION	"fits", or the address at which new text of the
@@ -37,6 +40,7 @@
 #include "live/plan.h"
 #include "live/process.h"
 #include "live/splice.h"
+#include "live/turns.h"
 
 static const char usage[] =
 	"usage: morph-live on PID PLAN GENERATION [--pause=MS] [--patience=MS]\n"
@@ -44,6 +48,8 @@ static const char usage[] =
 	"       morph-live off PID FOLDER [--pause=MS] [--patience=MS]\n"
 	"       morph-live counters PID PLAN GENERATION >FILE\n"
 	"       morph-live count PID PLAN GENERATION OUT --for=MS [--pause=MS]\n"
+	"                      [--patience=MS] [--nobody-catches]\n"
+	"       morph-live turns PID PLAN GENERATION --for=MS [--pause=MS]\n"
 	"                      [--patience=MS] [--nobody-catches]\n"
 	"       morph-live look PID FOLDER\n"
 	"       morph-live list FOLDER\n"
@@ -122,6 +128,25 @@ static int do_count(struct args *a, struct err *err)
 		(void)printf("counted %" PRIu64 " ms, CPU time %" PRIu64 " ms, pause %" PRIu64
 			     " us\n", burst.counted_ms, burst.cpu_ms, burst.pause_ns / 1000);
 	return rc;
+}
+
+static void tell_turn(const char *which, const struct procwork *done)
+{
+	(void)printf("%s %.0f ns, %.0f bytes, %.0f calls, %.0f wakes, ", which,
+		     1e9 * done->cpu_s, done->work[PROCWORK_BYTES],
+		     done->work[PROCWORK_CALLS], done->work[PROCWORK_WAKES]);
+}
+
+static int do_turns(struct args *a, struct err *err)
+{
+	struct live_turns t;
+
+	if (live_turns(a->pid, &a->plan, a->generation, &a->limits, a->for_ms, &t, err) < 0)
+		return -1;
+	tell_turn("off", &t.done[0]);
+	tell_turn("on", &t.done[1]);
+	(void)printf("pause %" PRIu64 " us\n", t.pause_ns / 1000);
+	return 0;
 }
 
 static int do_look(struct args *a, struct err *err)
@@ -212,15 +237,17 @@ static int do_room(struct args *a, struct err *err)
 static const struct {
 	const char *name;
 	int (*run)(struct args *a, struct err *err);
-	bool process, plan, out;	/* what it is given; else a folder */
+	bool process, plan;		/* what it is given; else a folder */
+	bool out, lasts;		/* besides; and for how long */
 } commands[] = {
-	{ "on", do_on, true, true, false },
-	{ "off", do_off, true, false, false },
-	{ "counters", do_counters, true, true, false },
-	{ "count", do_count, true, true, true },
-	{ "look", do_look, true, false, false },
-	{ "list", do_list, false, false, false },
-	{ "room", do_room, true, true, false },
+	{ "on", do_on, true, true, false, false },
+	{ "off", do_off, true, false, false, false },
+	{ "counters", do_counters, true, true, false, false },
+	{ "count", do_count, true, true, true, true },
+	{ "turns", do_turns, true, true, false, true },
+	{ "look", do_look, true, false, false, false },
+	{ "list", do_list, false, false, false, false },
+	{ "room", do_room, true, true, false, false },
 };
 
 static bool is_command(const char *name)
@@ -291,7 +318,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < (int)(sizeof(commands) / sizeof(commands[0])); i++)
 		if (strcmp(argv[0], commands[i].name) == 0 &&
 		    n == 2 + commands[i].process + commands[i].plan + commands[i].out &&
-		    commands[i].out == (a.for_ms > 0))
+		    commands[i].lasts == (a.for_ms > 0))
 			k = i;
 	if (k < 0)
 		goto wrong;

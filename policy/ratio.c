@@ -10,7 +10,7 @@
 
 /* With a hundredth and a half on either side nobody decides otherwise; chosen. */
 static const double narrow = 0.03;
-static const double alpha = 0.05 / 2;	/* on one side */
+static const double usual_alpha = 0.05 / 2;	/* on one side */
 
 /* Eight pairs are the least that the level of one look can say anything of. */
 static const uint32_t look_at[RATIO_LOOKS] = { 8, 12, 20, 32, RATIO_PAIRS_MAX };
@@ -54,12 +54,17 @@ static void look(struct ratio *r, double level)
 	r->looked_at = r->n;
 }
 
+static double alpha(const struct ratio *r)
+{
+	return r->alpha > 0 ? r->alpha : usual_alpha;
+}
+
 bool ratio_due(struct ratio *r)
 {
 	if (r->looks == RATIO_LOOKS || r->n < look_at[r->looks])
 		return false;
 	r->looks++;
-	look(r, alpha / RATIO_LOOKS);
+	look(r, alpha(r) / RATIO_LOOKS);
 	return true;
 }
 
@@ -67,7 +72,7 @@ void ratio_end(struct ratio *r)
 {
 	/* the only look has all of the level */
 	if (r->looked_at != r->n || !r->n)
-		look(r, r->looks ? alpha / RATIO_LOOKS : alpha);
+		look(r, r->looks ? alpha(r) / RATIO_LOOKS : alpha(r));
 }
 
 bool ratio_known(const struct ratio *r)

@@ -4,7 +4,7 @@
  * The ratios of the pairs are taken as they are, whatever their distribution: the estimate is
  * their median, the interval that of the sign test, which policy/ranktest.h gives when every
  * pair is a stratum of its own.  It is looked at after fixed numbers of pairs (ratio.c), each
- * time at a level that leaves all looks together 95 %.
+ * time at a level that leaves all looks together 95 %, or what is asked for.
  */
 #ifndef POLICY_RATIO_H
 #define POLICY_RATIO_H
@@ -22,6 +22,8 @@ struct ratio {
 	/* chance has said which side of a pair was measured first, one after the other: then
 	 * the interval is that of policy/signedrank.h, which is narrower */
 	bool by_chance;
+	/* probability of error on one side of the interval, of all looks together; 0: 2.5 % */
+	double alpha;
 	double estimate, low, high;	/* of the last look; infinite where not known */
 };
 

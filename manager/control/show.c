@@ -329,7 +329,8 @@ static int list_counts(struct work *w, const struct store_module *m, struct coun
 static bool list_module(void *ctx, const struct store_module *m)
 {
 	struct listing *l = ctx;
-	char speed[SPEEDTEST_TEXT_MAX] = "";
+	struct store_turns turns = { .text = "" };
+	char *speed = turns.text;
 	struct store_use h;
 	struct speedtest p;
 	struct counts_text counts;
@@ -343,13 +344,15 @@ static bool list_module(void *ctx, const struct store_module *m)
 		(void)snprintf(state, sizeof(state), "optimized");
 	if (list_counts(l->w, m, &counts, l->err) < 0 ||
 	    store_speed_get(l->w->store, m->id, &p, l->err) < 0 ||
+	    (m->generation &&
+	     store_turns_get(l->w->store, m->id, m->generation, &turns, l->err) < 0) ||
 	    store_use_get(l->w->store, m->id, &h, l->err) < 0) {
 		l->failed = true;
 		return false;
 	}
 	if (m->generation && p.generation != m->generation)
 		speedtest_swap(&p, m->generation);		/* nothing came in since */
-	if (m->generation)
+	if (m->generation && !speed[0])
 		speedtest_text(&p, speed);
 	table_row(l->t, m->path, m->samples, m->outside, (uint64_t)m->generation,
 		  (uint64_t)m->functions, (uint64_t)m->movable, m->text_bytes, m->updated_ns,

@@ -9,7 +9,8 @@
  *
  * A kill at any point leaves at most an entry of which nothing is mapped, and a file.
  *
- * Tested by tests/unit/manager/parent/test_livework.c and tests/e2e/livedaemon.sh.
+ * Tested by tests/unit/manager/parent/test_livework.c and test_livecount.c, and by
+ * tests/e2e/livedaemon.sh.
  */
 #include "manager/parent/livework.h"
 
@@ -34,7 +35,7 @@ enum { SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 static const char pause_ms[] = "--pause=5", patience_on[] = "--patience=5000",
 		  patience_off[] = "--patience=3000";
 
-enum stage { IDLE, ROOM, MAP, COUNT, OFF, LIST, OFF_EACH };
+enum stage { IDLE, ROOM, MAP, COUNT, TURNS, OFF, LIST, OFF_EACH };
 
 /* How often one thing may be done: so many times at once, then one in `refill_ms`. */
 struct allowance {
@@ -58,7 +59,8 @@ struct livework {
 	bool of_path, of_all;		/* what follows the list */
 	void (*tell)(const char *text);
 	struct livebook_entry now;	/* what is done, or of which path */
-	unsigned count_ms;		/* it is to count for so long; 0: it stays */
+	enum stage after_room;		/* MAP, COUNT or TURNS */
+	unsigned ms;			/* the last two: so long */
 	int file_fd;			/* of the generation under way, -1 */
 	int counters_fd;		/* what it counts comes there; -1 */
 	int plan_fd;			/* -1: nothing is proven */
@@ -165,10 +167,13 @@ static int run_plan(struct livework *l, enum stage stage, struct err *err)
 	char pid[16], ms[24];
 
 	(void)snprintf(pid, sizeof(pid), "%d", (int)l->now.pid);	/* fits */
-	(void)snprintf(ms, sizeof(ms), "--for=%u", l->count_ms);		/* too */
+	(void)snprintf(ms, sizeof(ms), "--for=%u", l->ms);		/* too */
 	if (stage == ROOM)
 		return run(l, stage, (const char *const[]){ "room", pid, "fd:3", "fd:4", NULL },
 			   fd, 2, err);
+	if (stage == TURNS)
+		return run(l, stage, (const char *const[]){ "turns", pid, "fd:3", "fd:4", ms,
+			   pause_ms, patience_on, NULL }, fd, 2, err);
 	if (stage == COUNT)
 		return run(l, stage, (const char *const[]){ "count", pid, "fd:3", "fd:4",
 			   "fd:5", ms, pause_ms, patience_on, NULL }, fd, 3, err);
@@ -213,15 +218,14 @@ static int take_one(struct livework *l, enum allowed what, struct err *err)
 	return 0;
 }
 
-/* count_ms 0: for good */
+/* l->after_room and l->ms say what for. */
 static int begin_map(struct livework *l, const struct livebook_entry *e, int generation_fd,
-		     unsigned count_ms, struct err *err)
+		     struct err *err)
 {
-	const struct livework_proof proof = { e->original, e->generation, count_ms > 0 };
+	const struct livework_proof proof = { e->original, e->generation,
+					      l->after_room == COUNT };
 	struct procstat process;
 
-	if (check_here(l, err) < 0)
-		return -1;
 	if (!livework_is_proven(l, &proof))
 		return err_set(err, ERR_REFUSED, "'%s': not proven to be fit for it", e->path);
 	l->now = *e;
@@ -230,7 +234,6 @@ static int begin_map(struct livework *l, const struct livebook_entry *e, int gen
 		return err_set(err, ERR_REFUSED, "process %d is not there any more",
 			       (int)e->pid);
 	l->now.owner = process.owner;
-	l->count_ms = count_ms;
 	if (take_one(l, ALLOWED_ON, err) < 0)
 		return -1;
 	l->file_fd = fcntl(generation_fd, F_DUPFD_CLOEXEC, 0);
@@ -245,13 +248,30 @@ static int begin_map(struct livework *l, const struct livebook_entry *e, int gen
 int livework_on(struct livework *l, const struct livebook_entry *e, int generation_fd,
 		struct err *err)
 {
-	return begin_map(l, e, generation_fd, 0, err);
+	if (check_here(l, err) < 0)
+		return -1;
+	l->after_room = MAP;
+	return begin_map(l, e, generation_fd, err);
+}
+
+int livework_turns(struct livework *l, const struct livebook_entry *e, int generation_fd,
+		   unsigned ms, struct err *err)
+{
+	if (check_here(l, err) < 0)
+		return -1;
+	l->after_room = TURNS;
+	l->ms = ms;
+	return begin_map(l, e, generation_fd, err);
 }
 
 int livework_count(struct livework *l, const struct livebook_entry *e, int generation_fd,
 		   unsigned ms, struct err *err)
 {
-	return begin_map(l, e, generation_fd, ms, err);
+	if (check_here(l, err) < 0)
+		return -1;
+	l->after_room = COUNT;
+	l->ms = ms;
+	return begin_map(l, e, generation_fd, err);
 }
 
 int livework_off(struct livework *l, pid_t pid, const struct digest *generation,
@@ -336,7 +356,8 @@ static void log_on(const struct livework *l, const struct err *why)
 	printable(why->kind ? why->text : l->run.said, text);
 	(void)snprintf(line, sizeof(line), "generation %.16s of '%.400s' into process %d of "
 		       "user %u%s: %.400s", hex, path, (int)l->now.pid, (unsigned)l->now.owner,
-		       l->count_ms ? ", to count" : "", text);	/* cut: tells enough */
+		       l->after_room == COUNT ? ", to count" :
+		       l->after_room == TURNS ? ", in turns" : "", text);	/* cut */
 	l->tell(line);
 }
 
@@ -372,10 +393,10 @@ static bool after_room(struct livework *l, struct livework_result *out)
 		return true;
 	drop(&l->file_fd);
 	l->file_fd = livebook_open_file(&l->book, &l->now.generation, err);
-	if (l->file_fd < 0 || (l->count_ms && open_counters(l, err) < 0) ||
+	if (l->file_fd < 0 || (l->after_room == COUNT && open_counters(l, err) < 0) ||
 	    livebook_put(&l->book, &l->now, err) < 0)
 		return true;
-	if (run_plan(l, l->count_ms ? COUNT : MAP, err) == 0)
+	if (run_plan(l, l->after_room, err) == 0)
 		return false;
 	(void)livebook_remove(&l->book, &l->now, NULL);		/* the next list does it */
 	return true;
@@ -462,7 +483,7 @@ static bool after(struct livework *l, enum stage stage, const struct err *why,
 {
 	if (stage == OFF_EACH)
 		return after_off_each(l, why, out);
-	if (stage == MAP || stage == COUNT || (stage == ROOM && why->kind))
+	if (stage == MAP || stage == COUNT || stage == TURNS || (stage == ROOM && why->kind))
 		log_on(l, why);
 	if (stage == OFF)
 		log_off(l, l->now.pid, &l->now.generation, why);
@@ -529,7 +550,7 @@ bool livework_step(struct livework *l, struct livework_result *out)
 
 void livework_hurry(const struct livework *l)
 {
-	if (l && l->stage == COUNT)
+	if (l && (l->stage == COUNT || l->stage == TURNS))
 		liverun_hurry(&l->run);
 }
 

@@ -54,12 +54,16 @@ void livework_proven(struct livework *l, const struct livework_proof *p, int pla
  * _on: maps the proven generation, which generation_fd holds, in the process; path, pid, start,
  * original and generation of the entry are filled.  Done, too, when there is no room for its
  * new text: then said[] is "at HEX", where it would fit.
+ * _turns: takes it out for `ms` milliseconds and has it in for so long, whichever is first;
+ * said[] is what was done.
  * _count: the same of one that counts, for `ms` milliseconds; then it is out again, and what
  * was counted is in counters_fd.
  * _off: the generation of that process.  _list: what all processes have.  _off_path: of all
  * processes that the entries say it of; path == NULL: all that any process has. */
 int livework_on(struct livework *l, const struct livebook_entry *e, int generation_fd,
 		struct err *err);
+int livework_turns(struct livework *l, const struct livebook_entry *e, int generation_fd,
+		   unsigned ms, struct err *err);
 int livework_count(struct livework *l, const struct livebook_entry *e, int generation_fd,
 		   unsigned ms, struct err *err);
 int livework_off(struct livework *l, pid_t pid, const struct digest *generation,
@@ -86,7 +90,7 @@ bool livework_busy(const struct livework *l);
 void livework_poll(const struct livework *l, struct pollfd p[2]);
 /* True: it has ended, *out is filled. */
 bool livework_step(struct livework *l, struct livework_result *out);
-/* What counts is taken out now, if that is under way. */
+/* Counting, or turns, come to their end now, if that is under way. */
 void livework_hurry(const struct livework *l);
 /* Nobody waits for what is under way. */
 void livework_leave(struct livework *l);

@@ -23,6 +23,7 @@
  */
 #include "manager/parent/requests.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -146,6 +147,15 @@ static int open_elf(const struct requests *p, const char *path, struct err *err)
 	return may_open(p, path, err) ? program_open_elf(path, err) : -1;
 }
 
+/* A generation for a running process; the numbers of all three begin alike. */
+static bool is_live(const struct msg *m)
+{
+	static_assert((int)MSG_LIVE_COUNT_background == (int)MSG_LIVE_ON_background &&
+		      (int)MSG_LIVE_TURNS_background == (int)MSG_LIVE_ON_background &&
+		      (int)MSG_LIVE_TURNS_ms == (int)MSG_LIVE_COUNT_ms, "in lib/msg.def");
+	return m->type == MSG_LIVE_ON || m->type == MSG_LIVE_COUNT || m->type == MSG_LIVE_TURNS;
+}
+
 static struct job *start(const struct requests *p, enum job_kind kind, const int *in, int nin,
 			 unsigned memory_mib, unsigned cpu_s, const struct msg *m,
 			 struct err *err)
@@ -161,13 +171,12 @@ static struct job *start(const struct requests *p, enum job_kind kind, const int
 		spec.in[i] = in[i];
 	spec.background = m->num[m->type == MSG_INSTALL	  ? MSG_INSTALL_background
 				 : m->type == MSG_RESTORE ? MSG_RESTORE_background
-				 : m->type == MSG_LIVE_ON ? MSG_LIVE_ON_background
-				 : m->type == MSG_LIVE_COUNT ? MSG_LIVE_COUNT_background
+				 : is_live(m)		  ? MSG_LIVE_ON_background
 							  : MSG_RUN_JOB_background] != 0;
 	if (m->type == MSG_INSTALL)
 		spec.a = m->num[MSG_INSTALL_counting] ? COUNTING : 0;
-	if (m->type == MSG_LIVE_ON || m->type == MSG_LIVE_COUNT)
-		spec.a = m->type == MSG_LIVE_ON ? LIVE : LIVE | COUNTING;
+	if (is_live(m))
+		spec.a = m->type == MSG_LIVE_COUNT ? LIVE | COUNTING : LIVE;
 	if (m->type == MSG_RUN_JOB) {
 		spec.a = m->num[MSG_RUN_JOB_a];
 		spec.b = m->num[MSG_RUN_JOB_b];
@@ -367,49 +376,28 @@ static int finish_restore(struct requests *p, const struct job_result *proof, st
 
 /* --- running processes --- */
 
-/* What LIVE_ON and LIVE_COUNT say. */
-struct live_request {
-	pid_t pid;
-	uint64_t start;
-	unsigned memory_mib, cpu_s;
-	unsigned count_ms;		/* 0: of LIVE_ON */
-};
-
-static struct live_request live_request(const struct msg *m)
-{
-	const uint64_t *n = m->num;
-
-	if (m->type == MSG_LIVE_ON)
-		return (struct live_request){
-			(pid_t)n[MSG_LIVE_ON_pid], n[MSG_LIVE_ON_start],
-			(unsigned)n[MSG_LIVE_ON_memory_mib], (unsigned)n[MSG_LIVE_ON_cpu_s], 0,
-		};
-	return (struct live_request){
-		(pid_t)n[MSG_LIVE_COUNT_pid], n[MSG_LIVE_COUNT_start],
-		(unsigned)n[MSG_LIVE_COUNT_memory_mib], (unsigned)n[MSG_LIVE_COUNT_cpu_s],
-		(unsigned)n[MSG_LIVE_COUNT_ms],
-	};
-}
-
 /* digest[]: what is at the path, its original, the one to be mapped. */
 static int map_live(struct requests *p, struct err *err)
 {
 	const struct msg *m = &p->request;
-	struct live_request r = live_request(m);
-	struct livebook_entry e = { .pid = r.pid, .start = r.start,
+	unsigned ms = (unsigned)m->num[MSG_LIVE_COUNT_ms];
+	struct livebook_entry e = { .pid = (pid_t)m->num[MSG_LIVE_ON_pid],
+				    .start = m->num[MSG_LIVE_ON_start],
 				    .original = m->digest[1], .generation = m->digest[2] };
 	struct err why = { 0 };
 
 	memcpy(e.path, m->text, sizeof(m->text));
-	int rc = r.count_ms ? livework_count(p->live, &e, m->fd[0], r.count_ms, &why)
-			    : livework_on(p->live, &e, m->fd[0], &why);
+	int rc = m->type == MSG_LIVE_ON ? livework_on(p->live, &e, m->fd[0], &why) :
+		 m->type == MSG_LIVE_COUNT ?
+			 livework_count(p->live, &e, m->fd[0], ms, &why) :
+			 livework_turns(p->live, &e, m->fd[0], ms, &why);
 	return rc == 0 ? 0 : refuse_live(p, &why, err);
 }
 
 /* Of a user's file, only into his own processes. */
 static int check_live_owner(const struct msg *m, uint32_t owner, struct err *err)
 {
-	pid_t pid = live_request(m).pid;
+	pid_t pid = (pid_t)m->num[MSG_LIVE_ON_pid];
 	struct procstat process;
 
 	if (!procstat_read(pid, &process))
@@ -449,19 +437,33 @@ static struct livework_proof live_proof(const struct msg *m)
 					m->type == MSG_LIVE_COUNT };
 }
 
+/* What a process has is in root's own folder: the manager names it only. */
+static int take_live_file(struct requests *p, struct err *err)
+{
+	struct msg *m = &p->request;
+
+	if (m->type != MSG_LIVE_TURNS)
+		return 0;
+	m->fd[0] = livework_open_file(p->live, &m->digest[2], err);
+	m->nfd = m->fd[0] >= 0;
+	return m->nfd ? 0 : -1;
+}
+
 static int prove_live(struct requests *p, struct err *err)
 {
 	const struct msg *m = &p->request;
-	struct live_request r = live_request(m);
 	struct livework_proof proof = live_proof(m);
 	struct err why = { 0 };
 	struct digest d;
 	uint32_t owner;
-	int in[2] = { -1, m->fd[0] };
+	int in[2] = { -1, -1 };
 
-	if (m->nfd != 1 || !is_sealed(m->fd[0]))
+	if (take_live_file(p, &why) < 0)
+		return refuse_live(p, &why, err);
+	if (m->nfd != 1 || (m->type != MSG_LIVE_TURNS && !is_sealed(m->fd[0])))
 		return err_set(err, ERR_INPUT, "%s of a file that could still change",
 			       msg_name(m->type));
+	in[1] = m->fd[0];
 	in[0] = open_live_original(p, m, &owner, &why);
 	int rc = in[0] < 0 || check_live_owner(m, owner, &why) < 0 ||
 		 digest_fd(m->fd[0], &d, &why) < 0 ? -1 : 0;
@@ -472,7 +474,9 @@ static int prove_live(struct requests *p, struct err *err)
 		rc = refuse_live(p, &why, err);
 	else if (livework_is_proven(p->live, &proof))
 		rc = map_live(p, err);
-	else if (!(p->job = start(p, JOB_VERIFY, in, 2, r.memory_mib, r.cpu_s, m, &why)))
+	else if (!(p->job = start(p, JOB_VERIFY, in, 2,
+				  (unsigned)m->num[MSG_LIVE_ON_memory_mib],
+				  (unsigned)m->num[MSG_LIVE_ON_cpu_s], m, &why)))
 		rc = refuse_live(p, &why, err);
 	if (in[0] >= 0)
 		close(in[0]);
@@ -577,6 +581,7 @@ int requests_take(struct requests *p, struct msg *m, struct err *err)
 		return take_out_first(p, err);
 	case MSG_LIVE_ON:
 	case MSG_LIVE_COUNT:
+	case MSG_LIVE_TURNS:
 		return prove_live(p, err);
 	case MSG_LIVE_OFF:
 	case MSG_LIVE_LIST:
@@ -613,7 +618,7 @@ int requests_step(struct requests *p, struct err *err)
 		rc = finish_install(p, &result, err);
 	else if (p->request.type == MSG_RESTORE)
 		rc = finish_restore(p, &result, err);
-	else if (p->request.type == MSG_LIVE_ON || p->request.type == MSG_LIVE_COUNT)
+	else if (is_live(&p->request))
 		rc = finish_live(p, &result, err);
 	else
 		rc = reply(p, result.exit_code == 0 ? ERR_NONE : result.exit_code == 3 ?

@@ -23,12 +23,12 @@
 #include "manager/samples/counter.h"
 #include "manager/samples/edgecounts.h"
 #include "manager/samples/topnames.h"
+#include "policy/speedtest.h"
 
 enum { STORE_UNIT = 256 };	/* so many are one sample */
 
 struct attribution;
 struct err;
-struct speedtest;
 struct store;
 
 /* Makes DIR, DIR/spool and the database when missing. */
@@ -376,6 +376,19 @@ int store_crash_users(struct store *s, int64_t module, uint32_t generation, uint
 		      struct blame_user **out, uint32_t *n, struct err *err);
 /* When the store was made, or first asked this. */
 int store_born(struct store *s, uint64_t *out_ns, struct err *err);
+
+/* --- generations compared with their originals in turns, in a process (store_live.c) --- */
+
+struct store_turns {
+	int64_t module;
+	uint32_t generation;		/* its number */
+	enum speedtest_verdict verdict;
+	char text[256];			/* for people */
+};
+
+int store_turns_put(struct store *s, const struct store_turns *t, struct err *err);
+int store_turns_get(struct store *s, int64_t module, uint32_t generation,
+		    struct store_turns *out, struct err *err);
 
 /* --- intents: operations begun and not ended, found again after a crash --- */
 

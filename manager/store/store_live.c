@@ -44,3 +44,37 @@ int store_live_map(struct store *s, const struct digest *digest, struct wr *out,
 {
 	return store_blob_of(s, SQL_LIVE_MAP, digest, out, err);
 }
+
+int store_turns_put(struct store *s, const struct store_turns *t, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_TURNS_PUT, err);
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, t->module);
+	(void)sqlite3_bind_int64(q, 2, t->generation);
+	(void)sqlite3_bind_int(q, 3, (int)t->verdict);
+	store_bind_text(q, 4, t->text);
+	return store_run(s, q, err);
+}
+
+int store_turns_get(struct store *s, int64_t module, uint32_t generation,
+		    struct store_turns *out, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_TURNS_GET, err);
+	uint32_t verdict;
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, module);
+	(void)sqlite3_bind_int64(q, 2, generation);
+	int rc = store_step(s, q, err);
+	if (rc != 1)
+		return rc;
+	*out = (struct store_turns){ .module = module, .generation = generation };
+	bool ok = store_get_u32(q, 0, &verdict) && verdict <= SPEEDTEST_UNMEASURED &&
+		  store_get_text(q, 1, out->text, sizeof(out->text));
+	store_done(q);
+	out->verdict = ok ? (enum speedtest_verdict)verdict : SPEEDTEST_OPEN;
+	return ok ? 1 : store_damaged(s, "turns", err);
+}

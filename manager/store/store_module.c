@@ -100,7 +100,8 @@ int store_module_discard(struct store *s, int64_t module, struct err *err)
 {
 	static const enum store_sql all[] = { SQL_PROFILE_DELETE, SQL_USE_DELETE,
 					      SQL_SPEED_DELETE, SQL_CONTRIBUTOR_DELETE,
-					      SQL_COUNTING_DELETE, SQL_COUNTED_DELETE };
+					      SQL_COUNTING_DELETE, SQL_COUNTED_DELETE,
+					      SQL_TURNS_DELETE };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		sqlite3_stmt *q = store_sql(s, all[i], err);

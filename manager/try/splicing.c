@@ -542,8 +542,8 @@ static int count_for(const struct splicing *s, pid_t pid, const struct made *m, 
 		err_wrap(err, "`morphctl live --off %d` is needed", (int)pid);
 	else if (rc == 0 && interrupt_signal())
 		rc = err_set(err, ERR_SYS, "interrupted");
-	else if (rc == 0 && (sscanf(said.text, "counted %*u ms, CPU time %*u ms, pause %" SCNu64,
-				    pause_us) != 1 || lseek(out, 0, SEEK_SET) < 0))
+	else if (rc == 0 && (sscanf(said.text, "counted %*u ms, CPU time %*u ms, pause %"
+				    SCNu64, pause_us) != 1 || lseek(out, 0, SEEK_SET) < 0))
 		rc = err_set(err, ERR_SYS, "its counters cannot be read");
 	if (rc == 0)
 		return out;

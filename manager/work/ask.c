@@ -198,18 +198,32 @@ int ask_restore(struct ask *a, const struct ask_restore *r, const struct ask_lim
 	return set_path(&m, r->path, err) < 0 ? -1 : ask(a, &m, 0, err);
 }
 
-int ask_live_on(struct ask *a, const struct ask_live *l, const struct ask_limits *limits,
-		char said[256], struct err *err)
+/* The numbers of all three begin alike. */
+static int ask_live(struct ask *a, enum msg_type type, const struct ask_live *l,
+		    const struct ask_limits *limits, struct err *err)
 {
-	struct msg m = { .type = MSG_LIVE_ON, .nfd = 1, .fd = { l->generation_fd },
+	struct msg m = { .type = type, .nfd = type != MSG_LIVE_TURNS,
+			 .fd = { l->generation_fd },
 			 .digest = { l->installed, l->original, l->generation } };
 
+	static_assert((int)MSG_LIVE_COUNT_background == (int)MSG_LIVE_ON_background &&
+		      (int)MSG_LIVE_TURNS_background == (int)MSG_LIVE_ON_background &&
+		      (int)MSG_LIVE_TURNS_ms == (int)MSG_LIVE_COUNT_ms, "in lib/msg.def");
 	m.num[MSG_LIVE_ON_pid] = (uint64_t)l->pid;
 	m.num[MSG_LIVE_ON_start] = l->start;
 	m.num[MSG_LIVE_ON_memory_mib] = limits->memory_mib;
 	m.num[MSG_LIVE_ON_cpu_s] = limits->cpu_s;
 	m.num[MSG_LIVE_ON_background] = a->yields != YIELD_NEVER;
-	if (set_path(&m, l->path, err) < 0 || ask(a, &m, 0, err) < 0)
+	if (type != MSG_LIVE_ON)
+		m.num[MSG_LIVE_COUNT_ms] = l->ms;
+	return set_path(&m, l->path, err) < 0 ? -1 :
+	       ask(a, &m, type == MSG_LIVE_COUNT ? ANY_NFD : 0, err);
+}
+
+int ask_live_on(struct ask *a, const struct ask_live *l, const struct ask_limits *limits,
+		char said[256], struct err *err)
+{
+	if (ask_live(a, MSG_LIVE_ON, l, limits, err) < 0)
 		return -1;
 	(void)snprintf(said, 256, "%.255s", a->reply.text);
 	return 0;
@@ -218,19 +232,19 @@ int ask_live_on(struct ask *a, const struct ask_live *l, const struct ask_limits
 int ask_live_count(struct ask *a, const struct ask_live *l, const struct ask_limits *limits,
 		   char said[256], int *counters, struct err *err)
 {
-	struct msg m = { .type = MSG_LIVE_COUNT, .nfd = 1, .fd = { l->generation_fd },
-			 .digest = { l->installed, l->original, l->generation } };
-
-	m.num[MSG_LIVE_COUNT_pid] = (uint64_t)l->pid;
-	m.num[MSG_LIVE_COUNT_start] = l->start;
-	m.num[MSG_LIVE_COUNT_memory_mib] = limits->memory_mib;
-	m.num[MSG_LIVE_COUNT_cpu_s] = limits->cpu_s;
-	m.num[MSG_LIVE_COUNT_background] = a->yields != YIELD_NEVER;
-	m.num[MSG_LIVE_COUNT_ms] = l->count_ms;
-	if (set_path(&m, l->path, err) < 0 || ask(a, &m, ANY_NFD, err) < 0)
+	if (ask_live(a, MSG_LIVE_COUNT, l, limits, err) < 0)
 		return -1;
 	(void)snprintf(said, 256, "%.255s", a->reply.text);
 	*counters = a->reply.nfd ? a->reply.fd[0] : -1;
+	return 0;
+}
+
+int ask_live_turns(struct ask *a, const struct ask_live *l, const struct ask_limits *limits,
+		   char said[256], struct err *err)
+{
+	if (ask_live(a, MSG_LIVE_TURNS, l, limits, err) < 0)
+		return -1;
+	(void)snprintf(said, 256, "%.255s", a->reply.text);
 	return 0;
 }
 

@@ -92,7 +92,7 @@ struct ask_live {
 	pid_t pid;
 	uint64_t start;			/* as /proc/PID/stat has it */
 	int generation_fd;		/* a sealed memory file */
-	unsigned count_ms;		/* of _count: so long */
+	unsigned ms;			/* of _count and _turns: so long */
 };
 
 /* All fail when the parent stops; the error is the parent's own otherwise. */
@@ -115,6 +115,9 @@ int ask_live_on(struct ask *a, const struct ask_live *l, const struct ask_limits
  * what it counted, the caller's, or -1 where it did not fit. */
 int ask_live_count(struct ask *a, const struct ask_live *l, const struct ask_limits *limits,
 		   char said[256], int *counters, struct err *err);
+/* Turns without and with what the process has, for so long each: *said is what was done. */
+int ask_live_turns(struct ask *a, const struct ask_live *l, const struct ask_limits *limits,
+		   char said[256], struct err *err);
 int ask_live_off(struct ask *a, pid_t pid, const struct digest *generation, struct err *err);
 int ask_live_list(struct ask *a, struct err *err);
 int ask_live_open(struct ask *a, const struct digest *generation, struct err *err);

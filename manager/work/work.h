@@ -23,6 +23,7 @@ struct ingest;
 struct live;
 struct lookwait;
 struct sense;
+struct turns;
 struct modules;
 struct policy;
 
@@ -51,6 +52,7 @@ struct work {
 	uint64_t (*now_ms)(void);	/* CLOCK_MONOTONIC, or a test's */
 	struct lookwait *lookwait;	/* when files that changed are read */
 	struct live *live;		/* running processes: work_live.c */
+	struct turns *turns;		/* of these: work_turns.c */
 	/* what is done now: it has no budget, and waits for nothing */
 	bool asked_by_trusted;
 	bool reads_at_once;		/* so does what we have done or undo ourselves */
@@ -261,6 +263,17 @@ const struct live_row *work_live_rows(const struct work *w, uint32_t *n);
 /* The process gives back what it has of the module, for now. */
 int work_live_give_back(struct work *w, pid_t pid, const char *path, struct err *err);
 void work_live_free(struct work *w);
+
+/* What it has of the module it may not have any more, by our own doing. */
+void work_live_forget(struct work *w, pid_t pid, const char *path);
+
+/* --- keep or restore, by turns in a process (work_turns.c) --- */
+
+/* Takes some more of them, and judges. */
+void work_turns(struct work *w);
+/* Is the generation of the module at its path judged by turns? */
+bool work_turns_decide(struct work *w, const struct store_module *m);
+void work_turns_free(struct work *w);
 
 /* --- exact counts as evidence beside samples (work_evidence.c) --- */
 

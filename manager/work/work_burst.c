@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -62,24 +61,15 @@ struct burst {
 
 /* --- which process --- */
 
-static uint64_t uptime_ticks(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_BOOTTIME, &t);	/* cannot fail for this clock */
-	return (uint64_t)t.tv_sec * (uint64_t)sysconf(_SC_CLK_TCK);
-}
-
 static bool is_candidate(const struct store_module *m, const struct policy *p, pid_t pid,
-			 uint64_t now_ticks, struct candidate *out)
+			 struct candidate *out)
 {
 	struct procstat s;
 
 	if (!procstat_read(pid, &s) || s.state == 'Z' || (m->owner && m->owner != s.owner) ||
 	    s.cpu_ticks < p->live_cpu_s * (uint64_t)sysconf(_SC_CLK_TCK))
 		return false;
-	double life = now_ticks > s.start ? (double)(now_ticks - s.start) : 1;
-	*out = (struct candidate){ pid, s.start, s.owner, (double)s.cpu_ticks / life };
+	*out = (struct candidate){ pid, s.start, s.owner, procstat_busy(&s) };
 	return true;
 }
 
@@ -99,7 +89,6 @@ static void find_candidates(struct work *w, const struct store_module *m,
 			    const struct policy *p, struct candidates *out)
 {
 	static uint32_t pid[PROCESSES];
-	uint64_t now_ticks = uptime_ticks();
 	struct candidate c;
 	uint32_t n = ingest_processes(w->ingest, m->path, &m->original, pid, PROCESSES), nrow;
 	const struct live_row *row = work_live_rows(w, &nrow);
@@ -110,7 +99,7 @@ static void find_candidates(struct work *w, const struct store_module *m,
 		    digest_equal(&row[i].original, &m->original))
 			pid[n++] = (uint32_t)row[i].pid;
 	for (uint32_t i = 0; i < n; i++)
-		if (is_candidate(m, p, (pid_t)pid[i], now_ticks, &c))
+		if (is_candidate(m, p, (pid_t)pid[i], &c))
 			enter(out, &c);
 }
 
@@ -262,7 +251,7 @@ static int have_counted(struct burst *b, const struct candidate *c, struct err *
 		struct ask_live l = { .path = b->m.path, .installed = b->m.present,
 				      .original = b->m.original, .generation = b->digest,
 				      .pid = c->pid, .start = c->start, .generation_fd = b->fd,
-				      .count_ms = b->policy.count_burst_s * 1000 };
+				      .ms = b->policy.count_burst_s * 1000 };
 		(void)snprintf(w->burst_path, sizeof(w->burst_path), "%s", b->m.path);
 		w->burst_pid = c->pid;		/* the path came from the store: fits */
 		int rc = ask_live_count(w->ask, &l, &limits, said, &counters, err);

@@ -162,4 +162,6 @@ void work_idle(struct work *w)
 	w->ask->yields = YIELD_NEVER;
 	if (!w->ask->stop)
 		work_live(w, true);
+	if (!w->ask->stop)
+		work_turns(w);
 }

@@ -254,20 +254,34 @@ static bool take_out(struct work *w)
 	return any;
 }
 
-int work_live_give_back(struct work *w, pid_t pid, const char *path, struct err *err)
+/* From there on; l->n: none. */
+static uint32_t find_row(const struct live *l, uint32_t i, pid_t pid, const char *path)
+{
+	while (i < l->n && (l->row[i].pid != pid || !l->row[i].path ||
+			    strcmp(l->row[i].path, path) != 0))
+		i++;
+	return i;
+}
+
+void work_live_forget(struct work *w, pid_t pid, const char *path)
 {
 	struct live *l = state(w);
+	uint32_t i = 0;
 
-	for (uint32_t i = 0; i < l->n; i++) {
-		struct live_row *r = &l->row[i];
-
-		if (r->pid != pid || !r->path || strcmp(r->path, path) != 0)
-			continue;
-		if (ask_live_off(w->ask, pid, &r->generation, err) < 0)
-			return -1;
-		free(r->path);		/* nobody but us has taken it out */
-		l->row[i--] = l->row[--l->n];
+	while ((i = find_row(l, i, pid, path)) < l->n) {
+		free(l->row[i].path);
+		l->row[i] = l->row[--l->n];
 	}
+}
+
+int work_live_give_back(struct work *w, pid_t pid, const char *path, struct err *err)
+{
+	const struct live *l = state(w);
+
+	for (uint32_t i = 0; (i = find_row(l, i, pid, path)) < l->n; i++)
+		if (ask_live_off(w->ask, pid, &l->row[i].generation, err) < 0)
+			return -1;
+	work_live_forget(w, pid, path);
 	return 0;
 }
 
@@ -388,22 +402,13 @@ static void note_refused(struct form *f, pid_t pid, uint64_t start, const struct
 	t->again_ms = f->w->now_ms() + (refused ? REFUSED_AGAIN_MS : AGAIN_MS);
 }
 
-static bool has_path(const struct live *l, pid_t pid, const char *path)
-{
-	for (uint32_t i = 0; i < l->n; i++)
-		if (l->row[i].pid == pid && l->row[i].path &&
-		    strcmp(l->row[i].path, path) == 0)
-			return true;
-	return false;
-}
-
 /* Has it taken enough, and not refused a while ago? */
 static bool is_due(struct form *f, pid_t pid, uint64_t *start)
 {
 	struct live *l = f->w->live;
 	struct procstat process;
 
-	if (has_path(l, pid, f->m.path) || !procstat_read(pid, &process) ||
+	if (find_row(l, 0, pid, f->m.path) < l->n || !procstat_read(pid, &process) ||
 	    process.cpu_ticks < f->policy.live_cpu_s * (uint64_t)sysconf(_SC_CLK_TCK))
 		return false;
 	*start = process.start;

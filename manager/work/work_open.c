@@ -210,6 +210,7 @@ void work_close(struct work *w)
 	sense_free(w->sense);
 	free(w->lookwait);
 	work_live_free(w);
+	work_turns_free(w);
 	policy_free(w->policy);
 	accounts_free(&w->accounts);
 	if (w->spool_dir >= 0)

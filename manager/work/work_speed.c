@@ -45,6 +45,8 @@ static int look(struct work *w, int64_t module, struct err *err)
 	int rc = store_module_by_id(w->store, module, &m, err);
 	if (rc <= 0 || m.generation != p.generation)
 		return rc < 0 ? -1 : 0;		/* swapped since */
+	if (m.generation && work_turns_decide(w, &m))
+		return 0;		/* they tell what this does not */
 	if (p.verdict != SPEEDTEST_OPEN) {
 		speedtest_text(&p, text);
 		name_content(p.generation, now);

@@ -19,6 +19,27 @@ static double chance(void)
 	return (double)seed / 2147483647;
 }
 
+/* Twenty pairs of which each says so are one in a million by chance. */
+static void an_interval_can_be_surer(void **state)
+{
+	struct ratio r = { .by_chance = true }, sure = { .by_chance = true, .alpha = 0.0005 };
+
+	(void)state;
+	for (int i = 0; i < 12; i++) {
+		ratio_add(&r, 1.1 + 0.001 * i, 1);
+		ratio_add(&sure, 1.1 + 0.001 * i, 1);
+		(void)ratio_due(&r);
+		(void)ratio_due(&sure);
+	}
+	assert_true(ratio_has_interval(&r) && r.low > 1);
+	assert_false(ratio_has_interval(&sure));
+	for (int i = 12; i < 20; i++) {
+		ratio_add(&sure, 1.1 + 0.001 * i, 1);
+		(void)ratio_due(&sure);
+	}
+	assert_true(ratio_has_interval(&sure) && sure.low > 1);
+}
+
 static void nothing_is_known_without_pairs(void **state)
 {
 	struct ratio r = { 0 };
@@ -160,6 +181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_missing_takes_so_long),
+		cmocka_unit_test(an_interval_can_be_surer),
 		cmocka_unit_test(nothing_is_known_without_pairs),
 		cmocka_unit_test(as_many_are_needed_as_it_says),
 		cmocka_unit_test(the_estimate_is_the_median),

@@ -527,6 +527,23 @@ static void a_process_counts_only_by_what_is_proven_of_its_program(void **state)
 	refused(f, ask(f, &m, NULL), "not proven to be fit for running processes");
 }
 
+/* Turns are of what root has of it: there is no such file here. */
+static void turns_are_of_what_root_has(void **state)
+{
+	struct fixture *f = *state;
+	struct digest g;
+
+	assert_int_equal(install(f, f->p.path, f->p.original, f->p.original, "good", &g), 0);
+	struct msg m = { .type = MSG_LIVE_TURNS, .digest = { g, f->p.original, g } };
+	m.num[MSG_LIVE_TURNS_pid] = 1;
+	m.num[MSG_LIVE_TURNS_memory_mib] = 4096;
+	m.num[MSG_LIVE_TURNS_cpu_s] = 10;
+	m.num[MSG_LIVE_TURNS_ms] = 1000;
+	(void)snprintf(m.text, sizeof(m.text), "%s", f->p.path);
+	assert_int_not_equal(ask(f, &m, NULL), ERR_NONE);
+	assert_int_equal(f->fds, open_fds());
+}
+
 /* What another user runs is not his, whoever's file that is. */
 static void a_users_program_is_mapped_only_for_him(void **state)
 {
@@ -613,6 +630,7 @@ int main(void)
 		TEST(core_files_are_not_opened),
 		TEST(what_is_gone_is_said_to_be_gone),
 		TEST(a_process_gets_only_what_the_ledger_binds_to_the_original),
+		TEST(turns_are_of_what_root_has),
 		TEST(a_process_counts_only_by_what_is_proven_of_its_program),
 		TEST(a_users_program_is_mapped_only_for_him),
 		TEST(a_process_gets_no_file_that_can_still_change),

@@ -58,6 +58,29 @@ static bool count_generations(void *ctx, const struct store_generation *g)
 	return true;
 }
 
+static void a_verdict_by_turns_is_of_one_generation(void **state)
+{
+	struct store *s = open_store();
+	struct store_turns t = { .module = 7, .generation = 3, .verdict = SPEEDTEST_FASTER,
+				 .text = "in turns" }, got;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(store_turns_get(s, 7, 3, &got, &err), 0);
+	assert_int_equal(store_turns_put(s, &t, &err), 0);
+	assert_int_equal(store_turns_get(s, 7, 3, &got, &err), 1);
+	assert_int_equal(got.verdict, SPEEDTEST_FASTER);
+	assert_string_equal(got.text, "in turns");
+	assert_int_equal(store_turns_get(s, 7, 2, &got, &err), 0);
+	assert_int_equal(store_turns_get(s, 8, 3, &got, &err), 0);
+	t.generation = 4;
+	assert_int_equal(store_turns_put(s, &t, &err), 0);
+	assert_int_equal(store_turns_get(s, 7, 3, &got, &err), 0);
+	assert_int_equal(store_module_discard(s, 7, &err), 0);
+	assert_int_equal(store_turns_get(s, 7, 4, &got, &err), 0);
+	store_close(s);
+}
+
 /* One that only counted in a process is the newest, but no layout; the profile of the one
  * before it stays. */
 static void what_only_counted_is_no_layout(void **state)
@@ -320,6 +343,7 @@ static void a_database_before_edges_is_brought_up_to_date(void **state)
 	sql("ALTER TABLE module DROP COLUMN owner; ALTER TABLE habit DROP COLUMN known_ns;"
 	    "DROP TABLE spent; DROP TABLE contributor; DROP TABLE space;"
 	    "DROP TABLE counting; DROP TABLE counted; DROP TABLE count_spent; DROP TABLE live;"
+	    "DROP TABLE turns;"
 	    "DROP TABLE pace; DROP TABLE crash; ALTER TABLE profile DROP COLUMN states;"
 	    "PRAGMA user_version = 11;"
 	    "INSERT INTO profile(module, samples, outside, updated_ns, data)"
@@ -421,6 +445,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(modules_survive_closing),
 		TEST(what_only_counted_is_no_layout),
+		TEST(a_verdict_by_turns_is_of_one_generation),
 		TEST(generations_are_found_by_digest_and_number),
 		TEST(forms_of_generations_are_found),
 		TEST(intents_and_history_are_kept),

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,6 +28,17 @@ static struct work w;
 static struct store_module m;
 static unsigned restores;		/* that were asked for */
 static bool refuses;
+static const char *live_list;		/* what processes have; NULL: nobody is asked */
+static const char *turns_said;		/* of LIVE_TURNS; NULL: no */
+static unsigned turns;			/* that were asked for */
+
+static int text_file(const char *text)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	return fd;
+}
 
 static void put_file(const char *at, const char *content)
 {
@@ -46,6 +58,11 @@ static void answer(const struct msg *q)
 		r.fd[r.nfd++] = open(q->type == MSG_OPEN_FILE ? q->text : original,
 				     O_RDONLY | O_CLOEXEC);
 		assert_true(r.fd[0] >= 0);
+	} else if (q->type == MSG_LIVE_LIST && live_list) {
+		r.fd[r.nfd++] = text_file(live_list);
+	} else if (q->type == MSG_LIVE_TURNS && turns_said) {
+		turns++;
+		strcpy(r.text, turns_said);
 	} else if (q->type == MSG_RESTORE && !refuses) {
 		restores++;
 		assert_string_equal(q->text, path);
@@ -126,6 +143,8 @@ static int setup(void **state)
 	parent = pair[0];
 	restores = 0;
 	refuses = false;
+	live_list = turns_said = NULL;
+	turns = 0;
 	ask = (struct ask){ .sock = pair[1], .turn = turn };
 	options = (struct role_options){ .store = dir, .foreground = true, .host = dir };
 	w = (struct work){ .options = &options, .ask = &ask, .policy = policy_default(),
@@ -144,6 +163,8 @@ static int teardown(void **state)
 
 	(void)state;
 	accounts_free(&w.accounts);
+	work_live_free(&w);
+	work_turns_free(&w);
 	modules_free(w.modules);
 	store_close(w.store);
 	policy_free(w.policy);
