@@ -2,7 +2,7 @@
  *
  * 1. a block whose exact hash no other block of either function has; then one that alone calls
  *    what it calls;
- * 2. the entries;
+ * 2. the entries, and where there are as many labels, the first with the first;
  * 3. from each pair along its edges: what the same kind of edge leads to, or comes from, if it
  *    has the same loose hash;
  * 4. between two neighbouring pairs, in the order of addresses: blocks of one loose hash, the
@@ -208,6 +208,40 @@ static void follow(struct work *w, enum level level)
 	}
 }
 
+static uint32_t count_labels(const struct side *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		n += s->block[i].label != 0;
+	return n;
+}
+
+/* The block of each label. */
+static uint32_t *by_label(const struct side *s, uint32_t n, struct arena *a)
+{
+	uint32_t *block = arena_array(a, n, sizeof(*block));
+
+	memset(block, 0xff, n * sizeof(*block));		/* NONE */
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->block[i].label && s->block[i].label <= n)
+			block[s->block[i].label - 1] = i;
+	return block;
+}
+
+/* 2 */
+static void pair_labels(struct work *w, struct arena *a)
+{
+	uint32_t n = count_labels(&w->old);
+
+	if (n != count_labels(&w->now))
+		return;
+	const uint32_t *x = by_label(&w->old, n, a), *y = by_label(&w->now, n, a);
+	for (uint32_t i = 0; i < n; i++)
+		if (are_alike(w, x[i], y[i], SHAPE))
+			(void)pair(w, x[i], y[i]);
+}
+
 static void begin_round(struct work *w)
 {
 	w->head = w->tail = 0;
@@ -263,6 +297,7 @@ void match_blocks(struct match *m, uint32_t f, struct arena *scratch)
 			    sorted(&w.now, EXACT, scratch), w.now.n);
 		pair_callers(m, f, &w, scratch);
 		(void)pair(&w, 0, 0);
+		pair_labels(&w, scratch);
 		for (enum level level = LOOSE; level <= ROUGH; level++) {
 			begin_round(&w);
 			follow(&w, level);

@@ -224,6 +224,14 @@ static int by_word(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
+static int by_at(const void *x, const void *y)
+{
+	const struct reference *a = *(const struct reference *const *)x;
+	const struct reference *b = *(const struct reference *const *)y;
+
+	return (a->at > b->at) - (a->at < b->at);
+}
+
 /* Those of the function, from `first` on: ascending, each once. */
 static void sort_words(struct signing *s, uint32_t first)
 {
@@ -234,6 +242,42 @@ static void sort_words(struct signing *s, uint32_t first)
 		if (i == first || s->words.v[i] != s->words.v[n - 1])
 			s->words.v[n++] = s->words.v[i];
 	s->words.n = n;
+}
+
+/* The next label of the function leads there: numbers the block, unless it has a number. */
+static void number_label(const struct signing *s, uint32_t f, uint32_t block, uint32_t *n)
+{
+	struct signature_block *b = &s->out->block[s->out->fn[f].block + block];
+
+	if (b->label == 0)
+		b->label = ++*n;
+}
+
+/* Jump tables first, then what else holds labels, as it lies in the file. */
+static void sign_labels(const struct signing *s, uint32_t f, uint32_t *ref)
+{
+	const struct prog *prog = s->prog;
+	const struct fn *fn = &prog->fn[f];
+	uint32_t n = 0, first = *ref;
+
+	for (uint32_t t = 0; t < fn->ntable; t++)
+		for (uint32_t i = 0; i < fn->table[t].nentry; i++)
+			if (fn->table[t].succ[i] != NO_BLOCK)
+				number_label(s, f, fn->table[t].succ[i], &n);
+	while (*ref < prog->nref && prog->ref[*ref].fn == f)
+		(*ref)++;
+	const struct reference **by_place = arena_array(prog->arena, *ref - first,
+							sizeof(const struct reference *));
+	for (uint32_t i = first; i < *ref; i++)
+		by_place[i - first] = &prog->ref[i];
+	qsort(by_place, *ref - first, sizeof(const struct reference *), by_at);
+	for (uint32_t i = 0; i < *ref - first; i++) {
+		uint32_t b = by_place[i]->kind == REFERENCE_LEA ?
+				     NO_BLOCK : fn_find_block(fn, by_place[i]->to);
+
+		if (b != NO_BLOCK && b != 0 && fn->block[b].addr == by_place[i]->to)
+			number_label(s, f, b, &n);
+	}
 }
 
 static void sign_block_calls(struct signing *s, uint32_t f, uint32_t block)
@@ -252,7 +296,7 @@ static void sign_block_calls(struct signing *s, uint32_t f, uint32_t block)
 	}
 }
 
-static void sign_fn(struct signing *s, uint32_t f)
+static void sign_fn(struct signing *s, uint32_t f, uint32_t *ref)
 {
 	const struct fn *fn = &s->prog->fn[f];
 	struct signature *out = s->out;
@@ -266,6 +310,8 @@ static void sign_fn(struct signing *s, uint32_t f)
 	for (uint32_t i = 0; i < fn->nblock; i++)
 		sign_block_calls(s, f, i);
 	sort_words(s, to->word);
+	if (fn->nblock)
+		sign_labels(s, f, ref);
 	to->nblock = out->nblock - to->block;
 	to->ncall = out->ncall - to->call;
 	to->nword = s->words.n - to->word;
@@ -276,6 +322,7 @@ void signature_of(const struct prog *prog, struct signature *out)
 	struct signature s = { .original = prog->digest, .base = prog->base, .nfn = prog->nfn };
 	struct signing signing = { .prog = prog, .out = &s };
 	size_t nblock = 0, ninsn = 0;
+	uint32_t ref = 0;
 
 	image_span(&prog->img, &signing.span.lo, &signing.span.hi);
 	if (signing.span.lo == 0)
@@ -288,8 +335,11 @@ void signature_of(const struct prog *prog, struct signature *out)
 	s.block = arena_array(prog->arena, nblock, sizeof(*s.block));
 	/* what is not used of it costs no memory */
 	s.call = arena_array(prog->arena, ninsn, sizeof(*s.call));
-	for (uint32_t f = 0; f < prog->nfn; f++)
-		sign_fn(&signing, f);
+	for (uint32_t f = 0; f < prog->nfn; f++) {
+		while (ref < prog->nref && prog->ref[ref].fn < f)
+			ref++;
+		sign_fn(&signing, f, &ref);
+	}
 	s.word = signing.words.v;
 	s.nword = signing.words.n;
 	*out = s;

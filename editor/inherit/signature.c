@@ -11,7 +11,7 @@
 
 static const char magic[8] = { 'M', 'O', 'R', 'P', 'H', 'S', 'I', 'G' };
 
-enum { VERSION = 1, FN_SIZE = 28, BLOCK_SIZE = 28, CALL_SIZE = 16, WORD_SIZE = 4 };
+enum { VERSION = 1, FN_SIZE = 28, BLOCK_SIZE = 32, CALL_SIZE = 16, WORD_SIZE = 4 };
 
 void signature_write(const struct signature *s, struct wr *out)
 {
@@ -40,6 +40,7 @@ void signature_write(const struct signature *s, struct wr *out)
 		wr_u32(out, b->exact);
 		wr_u32(out, b->loose);
 		wr_u32(out, b->rough);
+		wr_u32(out, b->label);
 	}
 	for (uint32_t i = 0; i < s->ncall; i++) {
 		wr_u32(out, s->call[i].off);
@@ -126,6 +127,10 @@ static int read_blocks(struct rd *r, const struct signature *s, const struct sig
 		b->exact = rd_u32(r);
 		b->loose = rd_u32(r);
 		b->rough = rd_u32(r);
+		b->label = rd_u32(r);
+		if (b->label > fn->nblock)
+			return err_set(err, ERR_INPUT, "block %u is a label too many",
+				       fn->block + i);
 		if (b->ninsn == 0 || (b->fall != SIGNATURE_NONE && b->fall >= fn->nblock) ||
 		    (b->taken != SIGNATURE_NONE && b->taken >= fn->nblock))
 			return err_set(err, ERR_INPUT,

@@ -8,6 +8,7 @@
  *            | u32 nfn | u32 nblock | u32 ncall | u32 nword
  *   fn       u64 entry | u64 name | u32 nblock | u32 ncall | u32 nword	ascending by entry
  *   block    u32 off | u32 ninsn | u32 fall | u32 taken | u32 exact | u32 loose | u32 rough
+ *            | u32 label
  *   call     u32 off | u32 block | u32 callee | u32 import
  *   word     u32
  *
@@ -36,6 +37,9 @@ struct signature_block {
 	/* hashes of its instructions without NOPs and addresses; of these without constants
 	 * and some registers; of what operations they are */
 	uint32_t exact, loose, rough;
+	/* the how many-th it is, from 1, of those blocks of the function to which tables or
+	 * pointers in data lead, in their order; 0: none does */
+	uint32_t label;
 };
 
 struct signature_call {

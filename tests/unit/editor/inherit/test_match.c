@@ -113,6 +113,38 @@ static void a_text_of_two_elects_none(void **state)
 	}
 }
 
+/* Two blocks that both are nothing alike, and lie the other way round: by the labels they are
+ * known; where one has more labels by nothing. */
+static void labels_lead_to_pairs(void **state)
+{
+	(void)state;
+	for (uint32_t more = 0; more < 2; more++) {
+		struct arena *a = arena_new();
+		const struct signature_block none = { .ninsn = 1, .fall = SIGNATURE_NONE,
+						      .taken = SIGNATURE_NONE };
+		struct signature_block x[4] = { none, none, none, none };
+		struct signature_block y[4] = { none, none, none, none };
+		struct signature_fn f = { .name = 1, .nblock = 4 }, g = f;
+		struct match m;
+
+		for (uint32_t i = 1; i < 4; i++) {
+			x[i].exact = x[i].loose = x[i].rough = i;
+			y[i].exact = y[i].loose = y[i].rough = 10 + i;
+		}
+		x[1].label = y[2].label = 1;
+		x[2].label = y[1].label = 2;
+		y[3].label = more ? 3 : 0;
+		const struct signature old = { .nfn = 1, .nblock = 4, .fn = &f, .block = x };
+		const struct signature now = { .nfn = 1, .nblock = 4, .fn = &g, .block = y };
+		match_signatures(&old, &now, a, &m);
+		assert_int_equal(m.block[0], 0);
+		assert_int_equal(m.block[1], more ? SIGNATURE_NONE : 2);
+		assert_int_equal(m.block[2], more ? SIGNATURE_NONE : 1);
+		assert_int_equal(m.block[3], SIGNATURE_NONE);
+		arena_free(a);
+	}
+}
+
 /* A constant changed, and a block came in between. */
 static void blocks_find_each_other(void **state)
 {
@@ -191,6 +223,7 @@ int main(void)
 		cmocka_unit_test(stripped_ones_find_each_other),
 		cmocka_unit_test(calls_lead_to_pairs),
 		cmocka_unit_test(a_text_of_two_elects_none),
+		cmocka_unit_test(labels_lead_to_pairs),
 		cmocka_unit_test(blocks_find_each_other),
 		cmocka_unit_test(strangers_find_nothing),
 		cmocka_unit_test(likeness_is_the_share_of_common_operations),

@@ -38,7 +38,7 @@ static void it_is_read_back(void **state)
 /* Cut off anywhere it is refused, and so is each record that says what cannot be. */
 static void damage_is_refused(void **state)
 {
-	enum { HEAD = 8 + 4 + 32 + 8 + 16, FN = 28, BLOCK = 28, CALL = 16 };
+	enum { HEAD = 8 + 4 + 32 + 8 + 16, FN = 28, BLOCK = 32, CALL = 16 };
 	struct arena *a = arena_new();
 	struct twoversions t;
 	struct wr w = { 0 };
@@ -68,6 +68,7 @@ static void damage_is_refused(void **state)
 		{ blocks + 4, 0, "block 0 is empty" },
 		{ blocks + 8, 1000, "block 0 is empty or leads out" },
 		{ blocks + 12, 1000, "block 0 is empty or leads out" },
+		{ blocks + 28, 1000, "block 0 is a label too many" },
 		{ calls + 4, 1000, "call 0" },
 		{ calls + 8, t.old.nfn, "call 0" },
 		{ calls + 4, 2, "call 1 is out of order" },
@@ -150,6 +151,29 @@ static void calls_are_found_by_block(void **state)
 	arena_free(a);
 }
 
+/* An interpreter's labels have the order of its table, whatever the order of its code. */
+static void labels_are_numbered_as_tables_have_them(void **state)
+{
+	struct arena *a = arena_new();
+	struct signature s;
+	struct prog prog;
+	uint32_t last = 0;
+
+	(void)state;
+	asm_analyze("threaded", "-shared", a, &prog);
+	signature_of(&prog, &s);
+	const struct fn *fn = asm_fn(&prog, "interpret");
+	const struct signature_fn *of = &s.fn[fn - prog.fn];
+
+	assert_int_equal(of->nblock, fn->nblock);
+	for (uint32_t i = 0; i < of->nblock; i++)
+		last = s.block[of->block + i].label > last ? s.block[of->block + i].label : last;
+	/* op_add, op_double, op_next, op_halt, op_skip, as often as they are there */
+	assert_int_equal(last, 5);
+	assert_int_equal(s.block[of->block].label, 0);
+	arena_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +181,7 @@ int main(void)
 		cmocka_unit_test(damage_is_refused),
 		cmocka_unit_test(hashes_tell_what_they_should),
 		cmocka_unit_test(calls_are_found_by_block),
+		cmocka_unit_test(labels_are_numbered_as_tables_have_them),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
