@@ -167,8 +167,9 @@ static void labels_are_numbered_as_tables_have_them(void **state)
 
 	assert_int_equal(of->nblock, fn->nblock);
 	for (uint32_t i = 0; i < of->nblock; i++)
-		last = s.block[of->block + i].label > last ? s.block[of->block + i].label : last;
-	/* op_add, op_double, op_next, op_halt, op_skip, as often as they are there */
+		if (s.block[of->block + i].label > last)
+			last = s.block[of->block + i].label;
+	/* op_add, op_double, op_next, op_halt, op_skip */
 	assert_int_equal(last, 5);
 	assert_int_equal(s.block[of->block].label, 0);
 	arena_free(a);
