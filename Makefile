@@ -67,6 +67,7 @@ help:
 	@echo "make torture         every ELF file of the machine, and test suites of others (root; hours)"
 	@echo "make soak            mixed real use while programs are swapped (root; SOAK_S=3600 seconds)"
 	@echo "make soak-live       generations in and out of servers under load (root; SOAK_S=3600 seconds)"
+	@echo "make soak-suites     programs' own test suites while they are swapped (root; EVERY=1; an hour)"
 	@echo "make bench           every figure in bench/results (root)"
 	@echo "make bench-speed     how much faster programs become, llvm-bolt beside it (root; an hour)"
 	@echo "make bench-cross     layouts made for one use, measured on another (root; an hour)"
@@ -200,6 +201,11 @@ soak-live:
 	@s=$${SOAK_S:-3600}; B=$(B) SOAK_S=$$s SWAPS_LEAST=$${SWAPS_LEAST:-$$((s * 10000 / 3600))} \
 		REPORT=$${REPORT:-bench/results/soak_live.md} tests/soak/live.sh
 
+# Source packages are fetched once.
+soak-suites:
+	@$(MAKE) --no-print-directory all $(B)/tests/soak/swaps
+	@B=$(B) REPORT=$${REPORT:-bench/results/soak_suites.md} tests/soak/suites.sh
+
 bench: packages
 	@$(MAKE) --no-print-directory programs-for-check
 	@for s in $(filter-out bench/build.sh,$(wildcard bench/*.sh)); do echo "== $$s"; B=$(B) $$s || exit 1; done
@@ -304,7 +310,7 @@ uninstall:
 clean:
 	rm -rf $(B)
 
-.PHONY: all help programs-for-check programs-for-shell packages packages-demo check lint demo torture soak soak-live bench bench-speed \
+.PHONY: all help programs-for-check programs-for-shell packages packages-demo check lint demo torture soak soak-live soak-suites bench bench-speed \
 	bench-cross bench-ablation bench-accuracy bench-overhead bench-lines bench-counted bench-samples bench-inherit bench-live \
 	asan asan-run fuzz fuzz-run install uninstall clean
 # Not what the torture run keeps there.
