@@ -71,10 +71,11 @@ static uint64_t faded(uint64_t samples, double factor)
 	return (uint64_t)llround((double)samples * factor);
 }
 
-/* Exact counts fade with the samples beside them. */
-static int fade_counted(struct store *s, int64_t module, double factor, struct err *err)
+/* What is beside the samples fades with them. */
+static int fade_beside(struct store *s, enum store_sql id, int64_t module, double factor,
+		       struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_COUNTED_FADE, err);
+	sqlite3_stmt *q = store_sql(s, id, err);
 
 	if (!q)
 		return -1;
@@ -117,7 +118,9 @@ int store_profile_fade(struct store *s, int64_t module, double factor,
 	if (rc >= 0)
 		rc = store_whose_fade(s, module, factor, err);
 	if (rc >= 0)
-		rc = fade_counted(s, module, factor, err);
+		rc = fade_beside(s, SQL_COUNTED_FADE, module, factor, err);
+	if (rc >= 0)
+		rc = fade_beside(s, SQL_INHERITED_FADE, module, factor, err);
 	if (rc >= 0)
 		rc = store_profile_put(s, module, &p, budget, err);
 	store_profile_free(&p);
