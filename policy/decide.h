@@ -79,7 +79,7 @@ extern const char *const decide_inherit_text[];	/* a few words each */
  * 0 where it is not used. */
 enum decide_inherit decide_inherits(const struct policy *p, const struct decide_inherited *i,
 				    const struct usage *own, double *samples);
-/* With inherited evidence a first window may end sooner: after so many own samples. */
+/* With inherited evidence a module may be judged sooner: after so many own samples. */
 double decide_inherit_least(double min_samples);
 
 enum decide_reason {

@@ -1,7 +1,8 @@
 /* module_change.c - what is written when another file is at a module's path; see
  * module_change.h
  *
- * Tested by tests/unit/manager/store/test_module.c.
+ * Tested by tests/unit/manager/store/test_module.c and
+ * tests/unit/manager/work/test_inherited.c.
  */
 #include "manager/store/module_change.h"
 

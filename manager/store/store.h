@@ -140,6 +140,9 @@ int store_profile_fade(struct store *s, int64_t module, double factor,
 		       const struct store_profile *keep, struct err *err);
 /* The sum of the samples in its blocks, in samples. */
 double store_profile_samples(const struct store_profile *p);
+/* Adds so much of the samples and edges of `from`; of what has any, something stays. */
+void store_profile_mix(struct store_profile *to, const struct store_profile *from,
+		       double factor);
 void store_profile_free(struct store_profile *p);
 
 /* --- how a module is used lately; see policy/decide.h --- */
@@ -311,7 +314,8 @@ int store_legacy_put(struct store *s, int64_t module, const struct store_legacy 
 /* *out is zeroed where there is none. */
 int store_legacy_get(struct store *s, int64_t module, struct store_legacy *out,
 		     struct err *err);
-int store_legacy_try(struct store *s, int64_t module, struct err *err);	/* one more */
+/* So often it has been tried. */
+int store_legacy_try(struct store *s, int64_t module, uint32_t tries, struct err *err);
 int store_legacy_delete(struct store *s, int64_t module, struct err *err);
 /* Least tried first; malloc'd. */
 int store_legacy_ids(struct store *s, int64_t **module, uint32_t *n, struct err *err);

@@ -181,9 +181,15 @@ static int run_with_module(struct store *s, enum store_sql id, int64_t module, s
 	return store_run(s, q, err);
 }
 
-int store_legacy_try(struct store *s, int64_t module, struct err *err)
+int store_legacy_try(struct store *s, int64_t module, uint32_t tries, struct err *err)
 {
-	return run_with_module(s, SQL_LEGACY_TRY, module, err);
+	sqlite3_stmt *q = store_sql(s, SQL_LEGACY_TRY, err);
+
+	if (!q)
+		return -1;
+	(void)sqlite3_bind_int64(q, 1, module);
+	(void)sqlite3_bind_int64(q, 2, tries);
+	return store_run(s, q, err);
 }
 
 int store_legacy_delete(struct store *s, int64_t module, struct err *err)

@@ -211,7 +211,7 @@ static void what_is_set_aside_is_of_one_version(void **state)
 	l.original = all_bytes('b');
 	assert_int_equal(store_legacy_put(store, m.id, &l, &err), 0);
 	free_texts(&l);
-	assert_int_equal(store_legacy_try(store, m.id, &err), 0);
+	assert_int_equal(store_legacy_try(store, m.id, 1, &err), 0);
 	assert_int_equal(store_legacy_ids(store, &id, &n, &err), 0);
 	assert_true(n == 1 && id[0] == m.id);
 	free(id);

@@ -341,69 +341,6 @@ static void a_foreign_change_discards_profile_and_refusal(void **state)
 	assert_string_equal(event, "changed");
 }
 
-/* What a module's own policy says passes on. */
-static enum module_passes passes;
-static unsigned asked;
-
-static enum module_passes bequeath(void *ctx, const struct store_module *m,
-				   struct store_legacy *legacy)
-{
-	(void)ctx;
-	asked++;
-	assert_string_equal(m->path, path);
-	legacy->original = m->original;
-	legacy->samples = 41;
-	wr_raw(&legacy->profile, "text", 4);
-	return passes;
-}
-
-static bool first_detail(void *ctx, const struct store_event *e)
-{
-	(void)snprintf(ctx, 256, "%s: %.200s", e->event, e->detail);
-	return false;
-}
-
-static void what_passes_on_is_kept_when_a_module_changes(void **state)
-{
-	struct module_services with = services;
-	const struct digest first = digest_text("original");
-	struct store_legacy got;
-	char detail[256] = "";
-	struct store_module m;
-
-	(void)state;
-	with.bequeath = bequeath;
-	modules_free(modules);
-	modules = modules_new(store, &with);
-	passes = MODULE_PASSES_ON;
-	asked = 0;
-	(void)look(&m);
-	tell_generation(m.id, "generation");
-	replace("generation");
-	assert_int_equal(look(&m), MODULE_SWAPPED);
-	assert_int_equal(asked, 0);
-	replace("second");
-	assert_int_equal(look(&m), MODULE_CHANGED);
-	assert_int_equal(asked, 1);
-	assert_int_equal(store_history_each(store, path, 1, first_detail, detail, NULL), 0);
-	assert_string_equal(detail, "changed: content changed; 0 samples set aside for the new "
-				    "version");
-	assert_int_equal(store_legacy_get(store, m.id, &got, NULL), 1);
-	assert_true(digest_equal(&got.original, &first) && got.profile.n == 4);
-	store_legacy_free(&got);
-	passes = MODULE_PASSES_FORMER;
-	replace("third");
-	assert_int_equal(look(&m), MODULE_CHANGED);
-	assert_int_equal(store_legacy_get(store, m.id, &got, NULL), 1);
-	assert_true(digest_equal(&got.original, &first));
-	store_legacy_free(&got);
-	passes = MODULE_PASSES_NOTHING;
-	replace("fourth");
-	assert_int_equal(look(&m), MODULE_CHANGED);
-	assert_int_equal(store_legacy_get(store, m.id, &got, NULL), 0);
-	assert_int_equal(asked, 3);
-}
-
 static void only_regular_files_are_opened(void **state)
 {
 	char through[128];
@@ -710,7 +647,6 @@ int main(void)
 		TEST(what_is_not_shown_is_not_adopted),
 		TEST(a_change_in_place_that_keeps_size_and_time_is_seen),
 		TEST(a_foreign_change_discards_profile_and_refusal),
-		TEST(what_passes_on_is_kept_when_a_module_changes),
 		TEST(only_regular_files_are_opened),
 		TEST(a_table_is_made_once_and_a_refusal_is_kept),
 		TEST(an_intake_leaves_no_memory_behind),
