@@ -281,6 +281,31 @@ static void what_is_inherited_fades_and_goes_with_the_profile(void **state)
 	assert_int_equal(store_inherited_get(store, m.id, &m.original, &got, &err), 0);
 }
 
+static void profiles_are_mixed_by_weight(void **state)
+{
+	struct store_count a[] = { { 1, 100 }, { 5, 7 } };
+	struct store_count b[] = { { 0, 3 }, { 1, 1000 }, { 9, 10 } };
+	struct edgecounts_edge edge = { 0, 1, 50 };
+	struct store_profile to = { 0 };
+	struct store_profile from = { .outside = 99, .ncount = 3, .count = b,
+				      .edges = { .nedge = 1, .edge = &edge } };
+
+	(void)state;
+	to.count = malloc(sizeof(a));
+	memcpy(to.count, a, sizeof(a));
+	to.ncount = 2;
+	to.outside = 4;
+	store_profile_mix(&to, &from, 0.1);
+	assert_int_equal(to.ncount, 4);
+	const struct store_count want[] = { { 0, 1 }, { 1, 200 }, { 5, 7 }, { 9, 1 } };
+	for (int i = 0; i < 4; i++) {		/* what ran a little still ran */
+		assert_int_equal(to.count[i].block, want[i].block);
+		assert_int_equal(to.count[i].samples, want[i].samples);
+	}
+	assert_true(to.outside == 4 && to.edges.nedge == 1 && to.edges.edge[0].count == 5);
+	store_profile_free(&to);
+}
+
 static void a_generation_tells_what_was_inherited(void **state)
 {
 	struct store_generation *g = calloc(1, sizeof(*g));
@@ -301,6 +326,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_packed_comes_back_or_not_at_all),
+		cmocka_unit_test(profiles_are_mixed_by_weight),
 		cmocka_unit_test_setup_teardown(a_signature_is_of_an_original_that_a_module_has,
 						begin, end),
 		cmocka_unit_test_setup_teardown(signatures_have_bounds, begin, end),

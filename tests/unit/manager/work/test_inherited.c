@@ -8,7 +8,8 @@
 #include "tests/unit/manager/work/workscene.h"
 
 static struct lookwait waits;
-static char profile_text[512], figures[256];	/* what the job has to say */
+static char profile_text[512];			/* what the job has to say */
+static const char *matched_pct, *counted_pct;
 static char executions_text[512];		/* the same of exact counts */
 static unsigned jobs;
 static enum err_kind job_fails;
@@ -16,6 +17,26 @@ static enum err_kind job_fails;
 static int text_file(const char *text)
 {
 	return work_profile_file((struct bytes){ (const uint8_t *)text, strlen(text) }, NULL);
+}
+
+/* Of a new version's profile, samples or exact counts, and how much was recognised. */
+static void play_inherit(const struct msg *q, struct msg *r)
+{
+	char got[512] = "", figures[256];
+
+	assert_int_equal(q->num[MSG_RUN_JOB_kind], JOB_INHERIT);
+	assert_int_equal(q->nfd, 3);
+	assert_int_equal(pread(q->fd[1], got, sizeof(got) - 1, 0), 13);
+	assert_string_equal(got, "the signature");
+	assert_true(pread(q->fd[2], got, sizeof(got) - 1, 0) > 0);
+	assert_memory_equal(got, "morph-profile 2\n", 16);
+	bool exact = strstr(got, "\nclock exact\n") != NULL;
+	(void)snprintf(figures, sizeof(figures),
+		       "inherited\nfile  functions  matched  weight  matched_pct  blocks_pct\n"
+		       "fd:3          8        7  600.000      %s      80.000\n\nmatches\n",
+		       exact ? counted_pct : matched_pct);
+	r->fd[r->nfd++] = text_file(exact ? executions_text : profile_text);
+	r->fd[r->nfd++] = text_file(figures);
 }
 
 static void play_job(const struct msg *q, struct msg *r)
@@ -28,17 +49,7 @@ static void play_job(const struct msg *q, struct msg *r)
 		assert_int_equal(q->nfd, 1);
 		r->fd[r->nfd++] = text_file("the signature");
 	} else {
-		char got[512] = "";
-
-		assert_int_equal(q->num[MSG_RUN_JOB_kind], JOB_INHERIT);
-		assert_int_equal(q->nfd, 3);
-		assert_int_equal(pread(q->fd[1], got, sizeof(got) - 1, 0), 13);
-		assert_string_equal(got, "the signature");
-		assert_true(pread(q->fd[2], got, sizeof(got) - 1, 0) > 0);
-		assert_memory_equal(got, "morph-profile 2\n", 16);
-		r->fd[r->nfd++] = text_file(strstr(got, "\nclock exact\n") ? executions_text
-									      : profile_text);
-		r->fd[r->nfd++] = text_file(figures);
+		play_inherit(q, r);
 	}
 }
 
@@ -150,10 +161,7 @@ static void job_says(const char *text, const char *pct)
 		       "morph-profile 2\nmodule /p\nsha256 %s\nclock branches\noutside 0\n"
 		       "block 0x401000 10\nblock 0x401010 30\nedge 0x401000 0x401010 16\n",
 		       hex);
-	(void)snprintf(figures, sizeof(figures),
-		       "inherited\nfile  functions  matched  weight  matched_pct  blocks_pct\n"
-		       "fd:3          8        7  600.000      %s      80.000\n\nmatches\n",
-		       pct);
+	matched_pct = counted_pct = pct;
 }
 
 static void replaced(void)
@@ -255,6 +263,19 @@ static void exact_counts_are_inherited_with_the_samples(void **state)
 	assert_int_equal(got.profile.edges.edge[0].count, 56.5 * STORE_UNIT);
 	store_inherited_free(&got);
 	assert_true(what(1).counts_as == 540);
+}
+
+static void counts_that_are_hardly_recognised_are_left_out(void **state)
+{
+	(void)state;
+	put_samples(400, 200);
+	put_counts();
+	work_inherit(&w);
+	assert_int_equal(put_version("second"), MODULE_CHANGED);
+	job_says(lines, "90.000");
+	counted_pct = "69.9";
+	work_inherit(&w);
+	assert_non_null(strstr(last_event(), "inherited: 600 samples of"));
 }
 
 static void counts_of_everybody_are_not_inherited(void **state)
@@ -386,6 +407,25 @@ static void nothing_passes_on_where_nobody_wants_it(void **state)
 	put_samples(101, 0);
 	assert_int_equal(put_version("third"), MODULE_CHANGED);
 	assert_string_equal(last_event(), "changed: content changed; 101 samples discarded");
+	assert_int_equal(nlegacy(), 0);
+}
+
+static void what_was_set_aside_goes_when_nobody_wants_it_any_more(void **state)
+{
+	(void)state;
+	replaced();
+	w.policy->inherit = 0;
+	assert_int_equal(put_version("third"), MODULE_CHANGED);
+	assert_string_equal(last_event(), "changed: content changed; 0 samples discarded");
+	assert_int_equal(nlegacy(), 0);
+	/* nor are few samples worth it, whatever signature there is */
+	w.policy->inherit = 1;
+	put_samples(100, 0);
+	work_inherit(&w);
+	assert_int_equal(jobs, 2);
+	put_samples(99, 0);
+	assert_int_equal(put_version("fourth"), MODULE_CHANGED);
+	assert_string_equal(last_event(), "changed: content changed; 99 samples discarded");
 	assert_int_equal(nlegacy(), 0);
 }
 
@@ -529,10 +569,12 @@ int main(void)
 		TEST(a_new_version_inherits_what_is_recognised),
 		TEST(inherited_samples_stand_beside_own_ones),
 		TEST(exact_counts_are_inherited_with_the_samples),
+		TEST(counts_that_are_hardly_recognised_are_left_out),
 		TEST(counts_of_everybody_are_not_inherited),
 		TEST(what_is_hardly_recognised_is_not_used),
 		TEST(a_first_layout_need_not_wait_for_all_samples),
 		TEST(nothing_passes_on_where_nobody_wants_it),
+		TEST(what_was_set_aside_goes_when_nobody_wants_it_any_more),
 		TEST(a_second_update_takes_what_there_is),
 		TEST(what_a_job_says_wrongly_is_not_believed),
 		TEST(what_a_job_refuses_is_not_tried_again),
