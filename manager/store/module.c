@@ -116,10 +116,13 @@ static const struct digest *original_of(const struct content *c)
 	return c->made ? &c->g.original : &c->digest;
 }
 
-/* Before anything is written: whoever is asked may ask others. */
-static void ask_what_passes(struct modules *ms, const struct store_module *m, struct content *c)
+/* Before anything is written: whoever is asked may ask others.  What one user's file was used
+ * for is not the affair of another. */
+static void ask_what_passes(struct modules *ms, const struct store_module *m, uint32_t owner,
+			    struct content *c)
 {
-	if (ms->by.bequeath && m->id && !digest_equal(&c->digest, &m->present) &&
+	if (ms->by.bequeath && m->id && m->owner == owner &&
+	    !digest_equal(&c->digest, &m->present) &&
 	    !digest_equal(original_of(c), &m->original))
 		c->passes = ms->by.bequeath(ms->by.ctx, m, &c->legacy);
 }
@@ -208,7 +211,7 @@ static int look_into(struct modules *ms, const char *path, int fd, const struct 
 		wr_free(&map);
 		return -1;
 	}
-	ask_what_passes(ms, m, &c);
+	ask_what_passes(ms, m, st->st_uid, &c);
 	int rc = store_begin(ms->store, err);
 	if (rc == 0) {
 		m->seen = seen_of(st);
@@ -247,7 +250,9 @@ static int look_at(struct modules *ms, const char *path, int fd, struct store_mo
 	/* Whose it is matters to who may see it, and need not be read. */
 	bool other = m->id && m->owner != st.st_uid;
 	m->owner = st.st_uid;
-	if (other && store_module_put(ms->store, m, err) < 0)
+	if (other && (store_module_put(ms->store, m, err) < 0 ||
+		      store_legacy_delete(ms->store, m->id, err) < 0 ||
+		      store_signature_delete(ms->store, &m->original, err) < 0))
 		return -1;
 	m->seen = seen;
 	ms->wait_ms = wait;

@@ -288,6 +288,7 @@ int store_signature_put(struct store *s, const struct digest *original, struct b
 /* 1; 0: there is none that is of use. */
 int store_signature_get(struct store *s, const struct digest *original, struct wr *out,
 			struct err *err);
+int store_signature_delete(struct store *s, const struct digest *original, struct err *err);
 /* Analysed modules with so many samples, inherited ones among them, most of their own first,
  * whose originals have none, not even an empty one; malloc'd. */
 int store_signature_lacking(struct store *s, double samples, int64_t **module, uint32_t *n,

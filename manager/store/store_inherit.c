@@ -66,6 +66,16 @@ int store_signature_get(struct store *s, const struct digest *original, struct w
 	return rc;
 }
 
+int store_signature_delete(struct store *s, const struct digest *original, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_SIGNATURE_DELETE, err);
+
+	if (!q)
+		return -1;
+	store_bind_digest(q, 1, original);
+	return store_run(s, q, err);
+}
+
 int store_signature_lacking(struct store *s, double samples, int64_t **module, uint32_t *n,
 			    struct err *err)
 {

@@ -91,6 +91,14 @@ static enum module_passes bequeath(void *ctx, const struct store_module *of,
 	return work_bequeath(&w, of, out);
 }
 
+static uint64_t waits_ms;		/* a file that changed, until it is read */
+
+static uint64_t wait_ms(void *ctx, const char *at, uint32_t owner, uint64_t bytes)
+{
+	(void)ctx, (void)at, (void)owner, (void)bytes;
+	return waits_ms;
+}
+
 static enum module_look put_version(const char *content)
 {
 	enum module_look how;
@@ -106,7 +114,7 @@ static int begin(void **state)
 {
 	const struct module_services by = { .open = open_file, .open_original = open_original,
 					    .analyze = analyze, .allows = allows,
-					    .bequeath = bequeath, .ctx = &ask };
+					    .bequeath = bequeath, .wait_ms = wait_ms, .ctx = &ask };
 
 	if (setup(state) < 0)
 		return -1;
@@ -429,6 +437,38 @@ static void what_was_set_aside_goes_when_nobody_wants_it_any_more(void **state)
 	assert_int_equal(nlegacy(), 0);
 }
 
+/* Whoever puts his own file in the place of another's learns nothing of that one's use. */
+static void nothing_passes_on_to_another_owner(void **state)
+{
+	enum module_look how;
+	struct err err = { 0 };
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	put_samples(400, 200);
+	work_inherit(&w);
+	put_file(path, "second");
+	assert_int_equal(chown(path, 65534, 65534), 0);
+	assert_int_equal(modules_look(w.modules, path, &how, &m, &err), 0);
+	assert_string_equal(last_event(), "changed: content changed; 600 samples discarded");
+	/* nor when its turn to be read comes later */
+	assert_int_equal(modules_analyze(w.modules, &m, &err), 1);
+	put_samples(400, 200);
+	work_inherit(&w);
+	assert_int_equal(jobs, 2);
+	put_file(path, "third");
+	assert_int_equal(chown(path, 0, 0), 0);
+	waits_ms = 1000;
+	assert_int_equal(modules_look(w.modules, path, &how, &m, &err), 0);
+	assert_int_equal(how, MODULE_LATER);
+	waits_ms = 0;
+	assert_int_equal(modules_look(w.modules, path, &how, &m, &err), 0);
+	assert_int_equal(how, MODULE_CHANGED);
+	assert_string_equal(last_event(), "changed: content changed; 600 samples discarded");
+	assert_int_equal(nlegacy(), 0);
+}
+
 static void a_second_update_takes_what_there_is(void **state)
 {
 	struct store_legacy l;
@@ -575,6 +615,7 @@ int main(void)
 		TEST(a_first_layout_need_not_wait_for_all_samples),
 		TEST(nothing_passes_on_where_nobody_wants_it),
 		TEST(what_was_set_aside_goes_when_nobody_wants_it_any_more),
+		TEST(nothing_passes_on_to_another_owner),
 		TEST(a_second_update_takes_what_there_is),
 		TEST(what_a_job_says_wrongly_is_not_believed),
 		TEST(what_a_job_refuses_is_not_tried_again),
