@@ -112,9 +112,10 @@ static enum module_look put_version(const char *content)
 
 static int begin(void **state)
 {
-	const struct module_services by = { .open = open_file, .open_original = open_original,
-					    .analyze = analyze, .allows = allows,
-					    .bequeath = bequeath, .wait_ms = wait_ms, .ctx = &ask };
+	const struct module_services by = {
+		.open = open_file, .open_original = open_original, .analyze = analyze,
+		.allows = allows, .bequeath = bequeath, .wait_ms = wait_ms, .ctx = &ask,
+	};
 
 	if (setup(state) < 0)
 		return -1;
