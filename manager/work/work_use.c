@@ -183,14 +183,15 @@ static void say_decision(const struct case_file *c, const struct decision *d, co
 		(void)snprintf(drift, sizeof(drift), "use changed by %.0f %%, ",
 			       100 * d->drift);
 	if (d->reason == DECIDE_UNOBSERVED)
-		(void)snprintf(more, sizeof(more), ", observed %" PRIu32 " times", observations);
+		(void)snprintf(more, sizeof(more), ", observed %" PRIu32 " times",
+			       observations);
 	if (c->d.inherited > 0)
 		(void)snprintf(more + strlen(more), sizeof(more) - strlen(more),
 			       ", %.0f of %.0f samples inherited", c->d.inherited,
 			       usage_total(&c->d.use));
-	(void)snprintf(out, 256, "%s (%sup to %.0f %% of its time not seen yet, %.0f ppm of the "
-		       "machine's time to gain%s)", why, drift, 100 * d->unseen, 1e6 * d->gain,
-		       more);		/* all fit */
+	(void)snprintf(out, 256, "%s (%sup to %.0f %% of its time not seen yet, %.0f ppm of "
+		       "the machine's time to gain%s)", why, drift, 100 * d->unseen,
+		       1e6 * d->gain, more);		/* all fit */
 }
 
 /* A window that was not complete goes on if nothing came of it. */
