@@ -35,8 +35,8 @@ endif
 LIBS_LIVE   = -lseccomp -lnettle
 LIBS_VERIFY = -lZydis -lelf -lseccomp -lnettle
 LIBS_EDIT   = $(LIBS_VERIFY) -lbfd -lopcodes -lm
-LIBS_CTL    = -lzstd -ljson-c -lprotobuf-c
-LIBS_DAEMON = -lsqlite3 -lyaml -lseccomp -lcap -lnettle -lm
+LIBS_CTL    = -ljson-c -lprotobuf-c
+LIBS_DAEMON = -lsqlite3 -lzstd -lyaml -lseccomp -lcap -lnettle -lm
 
 # Debian packages: what building needs, what the demonstration runs, what the tests use besides.
 PACKAGES_BUILD = gcc libc6-dev libzydis-dev libelf-dev binutils-dev libseccomp-dev libcap-dev \

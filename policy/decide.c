@@ -50,6 +50,39 @@ double decide_since_s(uint64_t then_ns, uint64_t now_ns)
 	return then_ns - now_ns < day_ns ? 0 : (double)now_ns / 1e9;
 }
 
+const char *const decide_inherit_text[] = {
+	[DECIDE_INHERIT] = "used",
+	[DECIDE_INHERIT_NOT] = "not used: the policy does not want it",
+	[DECIDE_INHERIT_STRANGE] = "not used: too little was recognised",
+	[DECIDE_INHERIT_DISPLACED] = "not used: there are enough samples of its own",
+	[DECIDE_INHERIT_DRIFT] = "not used: its own samples show another use",
+};
+
+/* Enough to know a module's share of the time, and a use that is another one altogether;
+ * chosen. */
+double decide_inherit_least(double min_samples)
+{
+	return min_samples / 10;
+}
+
+enum decide_inherit decide_inherits(const struct policy *p, const struct decide_inherited *i,
+				    const struct usage *own, double *samples)
+{
+	double lacking = p->min_samples - usage_total(own);
+
+	*samples = 0;
+	if (!p->inherit)
+		return DECIDE_INHERIT_NOT;
+	if (100 * i->matched < p->inherit_least_pct)
+		return DECIDE_INHERIT_STRANGE;
+	if (lacking <= 0)
+		return DECIDE_INHERIT_DISPLACED;
+	if (own->n && 100 * usage_drift(&i->use, own) >= p->min_drift_pct)
+		return DECIDE_INHERIT_DRIFT;
+	*samples = fmin(i->samples, lacking);
+	return DECIDE_INHERIT;
+}
+
 bool decide_window_ends(const struct policy *p, bool first, double samples, double since_s)
 {
 	return samples >= p->min_samples && (first || since_s >= 3600.0 * p->cool_down_h);
@@ -233,14 +266,18 @@ bool decide_counts_hold(const struct policy *p, double weight, const struct usag
 struct decision decide(const struct policy *p, const struct decide_module *m)
 {
 	const struct usage *recent = m->recent.n ? &m->recent : &m->use;
-	struct decision d = { .unseen = usage_unseen(&m->use) };
+	struct decision d = {
+		.unseen = m->inherited > 0 ? m->inherited_unseen : usage_unseen(&m->use),
+	};
+	/* Inherited ones fill up to the least number, but for what rounding takes. */
+	double least = p->min_samples * (m->inherited > 0 ? 0.99 : 1);
 
 	if (m->made.n)
 		d.drift = usage_drift(&m->made, recent);
 	d.gain = m->time_share * m->full_gain *
 		 fmax(0, served(&m->use, recent) - served(&m->made, recent));
 	d.reason = why_again(p, m, d.drift);
-	if (usage_total(&m->use) < p->min_samples)
+	if (usage_total(&m->use) < least)
 		d.reason = DECIDE_FEW_SAMPLES;
 	else if (100 * d.unseen > p->max_unseen_pct)
 		d.reason = DECIDE_UNSEEN;

@@ -53,7 +53,34 @@ struct decide_module {
 	double own_cpu_s, own_disk_mib;	/* of both, what was for this module */
 	double disk_mib;	/* of one more generation */
 	struct decide_runs runs;	/* for decide_counts() alone */
+	double inherited;	/* of the samples in `use`; 0: all are its own */
+	double inherited_unseen;	/* then: of the version before */
 };
+
+/* What is known of a module from the version before (manager/work/work_inherit.c). */
+struct decide_inherited {
+	struct usage use;	/* in blocks of the present version */
+	double samples;		/* that it counts for at most; faded */
+	double matched;		/* share of the old version's samples that were recognised */
+	double unseen;		/* usage_unseen() of the old version */
+};
+
+enum decide_inherit {
+	DECIDE_INHERIT,		/* use it */
+	DECIDE_INHERIT_NOT,	/* the policy does not want it */
+	DECIDE_INHERIT_STRANGE,	/* less than profile.inherit_least_pct was recognised */
+	DECIDE_INHERIT_DISPLACED,	/* there are enough samples of its own */
+	DECIDE_INHERIT_DRIFT,	/* its own samples show another use */
+};
+extern const char *const decide_inherit_text[];	/* a few words each */
+
+/* Is inherited evidence used beside the samples `own`?  As that of *samples, which fill up what
+ * own ones lack of optimize.min_samples, so that each own one takes the place of one of them;
+ * 0 where it is not used. */
+enum decide_inherit decide_inherits(const struct policy *p, const struct decide_inherited *i,
+				    const struct usage *own, double *samples);
+/* With inherited evidence a module may be judged sooner: after so many own samples. */
+double decide_inherit_least(double min_samples);
 
 enum decide_reason {
 	DECIDE_FIRST,	/* act: it has none yet */

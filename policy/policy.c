@@ -127,6 +127,18 @@ bool policy_live(const struct policy *p)
 	return any;
 }
 
+bool policy_inherits(const struct policy *p)
+{
+	bool any = p->inherit;
+
+	for (uint32_t i = 0; i < p->nrule; i++) {
+		const struct policy *own = setter(&p->rule[i], "inherit");
+
+		any = any || (own && own->inherit);
+	}
+	return any;
+}
+
 bool policy_automatic(const struct policy *p)
 {
 	bool any = p->automatic;

@@ -64,6 +64,7 @@ struct policy {
 	unsigned observe_first_h, count, count_cpu_per_day_s, count_burst_s, live, live_cpu_s;
 	struct policy_passes passes;
 	unsigned job_memory_mib, job_cpu_s;
+	unsigned inherit, inherit_least_pct;
 	uint32_t nrule;
 	struct policy_rule *rule;	/* the first that fits decides */
 	char *note;		/* of policy_parse(): what is out of date; NULL: nothing */
@@ -96,6 +97,8 @@ void policy_pass_list(const struct policy *p, char *out, size_t n);
 bool policy_automatic(const struct policy *p);
 /* May any process get a generation while it runs? */
 bool policy_live(const struct policy *p);
+/* May what was known of any module's old version be used for its new one? */
+bool policy_inherits(const struct policy *p);
 /* Is there a module of which it matters whose samples it has? */
 bool policy_asks_whose(const struct policy *p);
 /* The least number of samples that makes any module worth a look. */

@@ -64,6 +64,7 @@ const struct setting *setting_of_rule(const char *key)
 static bool is_of_modules(const struct setting *s)
 {
 	return (strcmp(s->section, "optimize") == 0 && strcmp(s->key, "half_life_d") != 0) ||
+	       strcmp(s->section, "profile") == 0 ||
 	       (strcmp(s->section, "users") == 0 && strcmp(s->key, "share_layouts") == 0);
 }
 

@@ -6,7 +6,7 @@
  *	    passes: [align, fluff]
  *
  * A rule has a name, says which modules it applies to, and either refuses these or gives them
- * settings of the section optimize that differ from the general ones.
+ * settings of the sections optimize and profile that differ from the general ones.
  *
  * Tested by tests/unit/policy/test_rule.c.
  */
@@ -40,7 +40,8 @@ static int read_key(struct walk *w, struct policy_rule *r, const char *key, stru
 		return gone < 0 ? -1 : 0;
 	(void)err_set(err, ERR_USAGE,
 		      "unknown setting 'rules.%.*s'; a rule has name, paths, packages, "
-		      "users, refuse, share_layouts, and settings of optimize but half_life_d",
+		      "users, refuse, share_layouts, and settings of profile, and of optimize "
+		      "but half_life_d",
 		      SHOWN_MAX, key);
 	return walk_fail(w, err);
 }

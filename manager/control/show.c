@@ -326,6 +326,28 @@ static int list_counts(struct work *w, const struct store_module *m, struct coun
 	return rc < 0 ? -1 : 0;
 }
 
+/* What the module has inherited and what of that counts, or what is still to be; empty. */
+static int list_inherited(struct work *w, const struct store_module *m, char out[160],
+			  struct err *err)
+{
+	struct work_inherited i;
+	struct policy policy;
+
+	out[0] = '\0';
+	if (!work_inherits(w, m->path, &policy))
+		return 0;
+	int rc = work_inherited(w, m, &policy, &i, err);
+	if (rc <= 0)
+		return rc;
+	if (i.counts_as > 0)
+		(void)snprintf(out, 160, "%.0f of %.0f samples, %.0f %% recognised",
+			       i.counts_as, i.samples, 100 * i.matched);	/* fits */
+	else
+		(void)snprintf(out, 160, "%s (%.0f samples, %.0f %% recognised)",
+			       decide_inherit_text[i.why], i.samples, 100 * i.matched);
+	return 0;
+}
+
 static bool list_module(void *ctx, const struct store_module *m)
 {
 	struct listing *l = ctx;
@@ -335,6 +357,7 @@ static bool list_module(void *ctx, const struct store_module *m)
 	struct speedtest p;
 	struct counts_text counts;
 	char state[STORE_REFUSAL_MAX + 16] = "original";
+	char inherited[160];
 
 	if (!access_sees(l->w, l->client, m))
 		return true;
@@ -343,6 +366,7 @@ static bool list_module(void *ctx, const struct store_module *m)
 	else if (m->generation)
 		(void)snprintf(state, sizeof(state), "optimized");
 	if (list_counts(l->w, m, &counts, l->err) < 0 ||
+	    list_inherited(l->w, m, inherited, l->err) < 0 ||
 	    store_speed_get(l->w->store, m->id, &p, l->err) < 0 ||
 	    (m->generation &&
 	     store_turns_get(l->w->store, m->id, m->generation, &turns, l->err) < 0) ||
@@ -356,8 +380,8 @@ static bool list_module(void *ctx, const struct store_module *m)
 		speedtest_text(&p, speed);
 	table_row(l->t, m->path, m->samples, m->outside, (uint64_t)m->generation,
 		  (uint64_t)m->functions, (uint64_t)m->movable, m->text_bytes, m->updated_ns,
-		  state, speed, h.verdict, counts.state, counts.cost_s, counts.gain_ppm,
-		  show_processes(l->w, m->path));
+		  state, speed, h.verdict, inherited, counts.state, counts.cost_s,
+		  counts.gain_ppm, show_processes(l->w, m->path));
 	store_profile_free(&h.recent);
 	return true;
 }
@@ -369,7 +393,8 @@ int show_list(struct work *w, struct client *cl, struct err *err)
 		{ "generation", TABLE_UINT }, { "functions", TABLE_UINT },
 		{ "movable", TABLE_UINT }, { "text_bytes", TABLE_BYTES },
 		{ "last_sample", TABLE_TIME }, { "state", TABLE_TEXT }, { "speed", TABLE_TEXT },
-		{ "decided", TABLE_TEXT }, { "counts", TABLE_TEXT },
+		{ "decided", TABLE_TEXT }, { "inherited", TABLE_TEXT },
+		{ "counts", TABLE_TEXT },
 		{ "counts_cost_s", TABLE_TEXT }, { "counts_gain_ppm", TABLE_TEXT },
 		{ "processes", TABLE_UINT },
 	};

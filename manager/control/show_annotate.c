@@ -4,6 +4,7 @@
  * Tested by tests/e2e/daemon.sh.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,8 @@
 #include "manager/work/answer.h"
 #include "manager/work/procedure.h"
 #include "manager/control/show.h"
+#include "policy/policy.h"
+#include "manager/work/work.h"
 
 enum { LINE_BYTES = 256, ANNOTATE_PIECES = 16 };
 
@@ -171,7 +174,7 @@ static void read_table(struct bytes text, const char *title, struct table *t,
 static int ask_explain(struct work *w, const struct store_module *m, struct wr *text,
 		       struct err *err)
 {
-	struct store_profile stored = { 0 };
+	struct work_evidence known = { 0 };
 	struct wr lines = { 0 };
 	/* a profile that cannot be had is no reason to say nothing */
 	struct err why;
@@ -180,7 +183,8 @@ static int ask_explain(struct work *w, const struct store_module *m, struct wr *
 
 	if (file < 0)
 		return -1;
-	if (m->samples > 0 && work_profile(w, m, &stored, &lines, &why) == 0)
+	if (work_profile(w, m, &known, &lines, &why) == 0 &&
+	    store_profile_samples(&known.profile) > 0)
 		profile = work_profile_file(wr_bytes(&lines), &why);
 	if (profile >= 0)
 		job.in[job.nin++] = profile;
@@ -188,10 +192,40 @@ static int ask_explain(struct work *w, const struct store_module *m, struct wr *
 	if (profile >= 0)
 		close(profile);
 	close(file);
-	store_profile_free(&stored);
+	work_evidence_free(&known);
 	wr_free(&lines);
 	return rc;
 }
+
+/* Of which versions its evidence is; no table when it is all its own. */
+static int show_evidence(struct work *w, const struct store_module *m, struct client *cl,
+			 struct err *err)
+{
+	static const struct table_column col[] = {
+		{ "of", TABLE_TEXT }, { "samples", TABLE_REAL }, { "count_as", TABLE_REAL },
+		{ "recognised_pct", TABLE_TEXT }, { "functions", TABLE_TEXT },
+		{ "note", TABLE_TEXT },
+	};
+	struct work_inherited i;
+	struct policy policy;
+	char pct[16], functions[48];
+
+	if (!work_inherits(w, m->path, &policy))
+		return 0;
+	int rc = work_inherited(w, m, &policy, &i, err);
+	if (rc <= 0)
+		return rc;
+	struct table *t = NEW_TABLE("evidence", col);
+	(void)snprintf(pct, sizeof(pct), "%.1f", 100 * i.matched);	/* all fit */
+	(void)snprintf(functions, sizeof(functions), "%" PRIu32 " of %" PRIu32, i.recognised,
+		       i.functions);
+	table_row(t, "this version", m->samples, m->samples, "", "", "");
+	table_row(t, "the version before", i.samples, i.counts_as, pct, functions,
+		  decide_inherit_text[i.why]);
+	show_give(cl, t);
+	return 0;
+}
+
 
 int show_explain(struct work *w, const char *module, struct client *cl, struct err *err)
 {
@@ -226,6 +260,7 @@ int show_explain(struct work *w, const char *module, struct client *cl, struct e
 			answer_table(control_answer(cl), told);
 		if (table_nrow(left_out))
 			answer_table(control_answer(cl), left_out);
+		rc = show_evidence(w, &m, cl, err);
 	}
 	table_free(reasons);
 	table_free(told);

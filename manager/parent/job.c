@@ -38,7 +38,7 @@ enum { SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 struct shape {
 	const char *name;		/* the command; NULL: it is morph-verify */
 	int min_in, max_in, nout;
-	bool text;			/* the one output is its standard output */
+	bool text;			/* the last output is its standard output */
 };
 
 static const struct shape shape[NJOB] = {
@@ -53,6 +53,8 @@ static const struct shape shape[NJOB] = {
 	[JOB_MAP]	  = { "extract-map", 1, 1, 1, false },
 	[JOB_COUNTS]	  = { "counts",      2, 2, 1, false },
 	[JOB_INSTRUMENT]  = { "instrument",  2, 2, 3, false },
+	[JOB_SIGNATURE]	  = { "analyze",     1, 1, 1, false },
+	[JOB_INHERIT]	  = { "inherit",     3, 3, 2, true },
 	[JOB_EXECUTIONS]  = { "interpret",   2, 3, 1, false },
 	[JOB_BUILD_ID]	  = { "build-id",    1, 1, 1, true },
 	[JOB_CATCHES]	  = { "catches",     1, 1, 1, true },
@@ -172,7 +174,8 @@ static int takes_debug_at(enum job_kind kind)
 static bool has_one_output(enum job_kind kind)
 {
 	return kind == JOB_INTERPRET || kind == JOB_EXECUTIONS || kind == JOB_COUNTS ||
-	       kind == JOB_PLACES || kind == JOB_EXPORT || kind == JOB_FOREIGN;
+	       kind == JOB_PLACES || kind == JOB_EXPORT || kind == JOB_FOREIGN ||
+	       kind == JOB_INHERIT;
 }
 
 /* The command line, in arg[] with room for the texts in text[]. */
@@ -196,9 +199,12 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 	if (spec->kind == JOB_VERIFY && (spec->a & 2))
 		ADD("--live");
 	for (int i = 0; i < spec->nin; i++) {
-		if (i == 1 && (spec->kind == JOB_OPTIMIZE || spec->kind == JOB_EXPLAIN ||
-			       spec->kind == JOB_INSTRUMENT || spec->kind == JOB_EXPORT))
+		if ((i == 1 && (spec->kind == JOB_OPTIMIZE || spec->kind == JOB_EXPLAIN ||
+				spec->kind == JOB_INSTRUMENT || spec->kind == JOB_EXPORT)) ||
+		    (i == 2 && spec->kind == JOB_INHERIT))
 			ADD("--profile");
+		if (i == 1 && spec->kind == JOB_INHERIT)
+			ADD("--signature");
 		if (i == 2 && spec->kind == JOB_OPTIMIZE)
 			ADD("--counted");
 		if (i == takes_debug_at(spec->kind))
@@ -207,8 +213,8 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("--original");
 		ADD("fd:%d", fd++);
 	}
-	if (spec->kind == JOB_ANALYZE) {
-		ADD("--table");
+	if (spec->kind == JOB_ANALYZE || spec->kind == JOB_SIGNATURE) {
+		ADD("%s", spec->kind == JOB_ANALYZE ? "--table" : "--signature");
 		ADD("fd:%d", fd);
 	} else if (has_one_output(spec->kind)) {
 		if (spec->kind == JOB_EXECUTIONS)
@@ -261,7 +267,7 @@ static void child(const struct job_spec *spec, const int *out, int reason_fd, in
 
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null < 0 || dup2(reason_fd, 2) < 0 || dup2(null, 0) < 0 ||
-	    dup2(s->text ? out[0] : null, 1) < 0)
+	    dup2(s->text ? out[s->nout - 1] : null, 1) < 0)
 		child_fail("descriptors");
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);	/* neither can fail on valid pointers */
@@ -269,7 +275,7 @@ static void child(const struct job_spec *spec, const int *out, int reason_fd, in
 	(void)setsid();
 	for (int i = 0; i < spec->nin; i++)
 		fd[n++] = spec->in[i];
-	for (int i = 0; i < s->nout && !s->text; i++)
+	for (int i = 0; i < s->nout - s->text; i++)
 		fd[n++] = out[i];
 	arrange(fd, n, program);
 	command_line(spec, text, arg);

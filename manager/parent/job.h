@@ -38,6 +38,10 @@ enum job_kind {
 	/* in: original, profile.  out: counting generation, file of counts.  a: per cent of
 	 * what the profile leaves uncertain; b: 0, or where it is to be in running processes */
 	JOB_INSTRUMENT,
+	JOB_SIGNATURE,	/* in: module.  out: what it can be recognised by in another version */
+	/* in: module, signature and profile of its version before.  out: profile, and how much
+	 * was recognised, as text */
+	JOB_INHERIT,
 	/* in: mapped file, branch counts; if it is a generation, its original.  out: edges, and
 	 * executions of blocks */
 	JOB_EXECUTIONS,

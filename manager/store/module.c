@@ -31,6 +31,7 @@
 #include "lib/blockmap.h"
 #include "lib/err.h"
 #include "lib/memory.h"
+#include "manager/store/module_change.h"
 
 /* Of kept address-to-block indexes: chosen; they take 3 to 4 bytes a block. */
 enum { KEPT_BYTES = 32 << 20 };
@@ -100,79 +101,52 @@ static int note_file(struct modules *ms, const char *path, int fd, const struct 
 	return store_file_put(ms->store, &f, err);
 }
 
-static bool mark_replaced(void *ctx, const struct store_generation *g)
-{
-	struct modules *ms = ctx;
-
-	/* A failure here shows again at the next write of the same transaction. */
-	if (g->state == STATE_INSTALLED)
-		(void)store_generation_state(ms->store, g->id, STATE_REPLACED, "", NULL);
-	return true;
-}
-
-/* Somebody put another program there: nothing known of the old one holds any more. */
-static int discard_old(struct modules *ms, struct store_module *m, struct err *err)
-{
-	uint64_t lost = (uint64_t)(m->samples + m->outside);
-	char detail[128];
-
-	(void)snprintf(detail, sizeof(detail), "content changed; %llu samples discarded",
-		       (unsigned long long)lost);		/* fits */
-	if (store_module_discard(ms->store, m->id, err) < 0 ||
-	    store_counter_add(ms->store, COUNTER_CHANGED, lost, err) < 0 ||
-	    store_generation_each(ms->store, m->id, mark_replaced, ms, err) < 0 ||
-	    store_history_add(ms->store, m->path, "changed", detail, err) < 0)
-		return -1;
-	m->samples = m->outside = 0;
-	m->updated_ns = 0;
-	m->refusal[0] = '\0';
-	m->text_bytes = 0;
-	m->functions = m->movable = 0;
-	return 0;
-}
-
-/* A generation is gone from m's path, and the original is there, while the store believes that
- * it is installed: this was not our doing. */
-static int note_put_back(struct modules *ms, const struct store_module *m, struct err *err)
-{
+/* What is at a module's path now. */
+struct content {
+	struct digest digest;
+	bool made;			/* by us: a generation, `g` */
 	struct store_generation g;
-	char detail[128];
-	int rc = store_generation_by_digest(ms->store, &m->present, &g, err);
+	/* what passes on to it of what was there before */
+	enum module_passes passes;
+	struct store_legacy legacy;
+};
 
-	if (rc <= 0 || g.state != STATE_INSTALLED)
-		return rc < 0 ? -1 : 0;
-	(void)snprintf(detail, sizeof(detail), "the original is at its path again; generation "
-		       "%u is not", g.number);			/* fits */
-	if (store_generation_state(ms->store, g.id, STATE_REPLACED, "", err) < 0 ||
-	    store_use_begin(ms->store, m->id, "its original came back", err) < 0)
-		return -1;
-	return store_history_add(ms->store, m->path, "put back", detail, err);
+static const struct digest *original_of(const struct content *c)
+{
+	return c->made ? &c->g.original : &c->digest;
 }
 
-/* Content `d` is at m's path now, generation *g if made; says what that means and updates
- * *m. */
-static int take_content(struct modules *ms, struct store_module *m, const struct digest *d,
-			bool made, const struct store_generation *g, enum module_look *look,
-			struct err *err)
+/* Before anything is written: whoever is asked may ask others.  What one user's file was used
+ * for is not the affair of another. */
+static void ask_what_passes(struct modules *ms, const struct store_module *m, uint32_t owner,
+			    struct content *c)
 {
-	struct digest original = made ? g->original : *d;
+	if (ms->by.bequeath && m->id && m->owner == owner &&
+	    !digest_equal(&c->digest, &m->present) &&
+	    !digest_equal(original_of(c), &m->original))
+		c->passes = ms->by.bequeath(ms->by.ctx, m, &c->legacy);
+}
 
+/* Says what the content means for *m, and updates that. */
+static int take_content(struct modules *ms, struct store_module *m, const struct content *c,
+			enum module_look *look, struct err *err)
+{
 	if (!m->id) {
 		*look = MODULE_NEW;
-	} else if (digest_equal(d, &m->present)) {
+	} else if (digest_equal(&c->digest, &m->present)) {
 		*look = MODULE_SAME;
-	} else if (digest_equal(&original, &m->original)) {
+	} else if (digest_equal(original_of(c), &m->original)) {
 		*look = MODULE_SWAPPED;
-		if (!made && note_put_back(ms, m, err) < 0)
+		if (!c->made && module_change_put_back(ms->store, m, err) < 0)
 			return -1;
 	} else {
 		*look = MODULE_CHANGED;
-		if (discard_old(ms, m, err) < 0)
+		if (module_change_discard(ms->store, m, c->passes, &c->legacy, err) < 0)
 			return -1;
 	}
-	m->original = original;
-	m->present = *d;
-	m->generation = made ? g->number : 0;
+	m->original = *original_of(c);
+	m->present = c->digest;
+	m->generation = c->made ? c->g.number : 0;
 	if (store_module_put(ms->store, m, err) < 0)
 		return -1;
 	return *look == MODULE_CHANGED ? store_table_prune(ms->store, err) : 0;
@@ -220,12 +194,46 @@ uint64_t modules_wait_ms(const struct modules *ms)
 	return ms->wait_ms;
 }
 
+/* Somebody may have changed the file: its content, *st. */
+static int look_into(struct modules *ms, const char *path, int fd, const struct stat *st,
+		     struct store_module *m, enum module_look *look, struct err *err)
+{
+	struct content c = { 0 };
+	struct wr map = { 0 };
+
+	if (modules_digest(ms, fd, &c.digest, err) < 0)
+		return -1;
+	int made = find_made(ms, path, fd, &c.digest, &c.g, &map, err);
+	bool counts = made > 1 && !c.g.number;
+	c.made = made > 0;
+	if (made < 0 ||
+	    (counts && store_generation_next(ms->store, m->id, &c.g.number, err) < 0)) {
+		wr_free(&map);
+		return -1;
+	}
+	ask_what_passes(ms, m, st->st_uid, &c);
+	int rc = store_begin(ms->store, err);
+	if (rc == 0) {
+		m->seen = seen_of(st);
+		m->owner = st->st_uid;
+		rc = take_content(ms, m, &c, look, err);
+		if (rc == 0 && made > 1)
+			rc = enter_adopted(ms, m, &c.g, counts, wr_bytes(&map), err);
+		if (rc == 0)
+			rc = note_file(ms, path, fd, st, &c.digest, err);
+		if (rc < 0)
+			store_rollback(ms->store);
+		else
+			rc = store_commit(ms->store, err);
+	}
+	store_legacy_free(&c.legacy);
+	wr_free(&map);
+	return rc;
+}
+
 static int look_at(struct modules *ms, const char *path, int fd, struct store_module *m,
 		   enum module_look *look, struct err *err)
 {
-	struct store_generation g;
-	struct wr map = { 0 };
-	struct digest d;
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
@@ -237,41 +245,19 @@ static int look_at(struct modules *ms, const char *path, int fd, struct store_mo
 	}
 	uint64_t wait = ms->by.wait_ms ? ms->by.wait_ms(ms->by.ctx, path, st.st_uid,
 							seen.size) : 0;
-	if (wait) {
-		/* Whose it is matters to who may see it, and need not be read. */
-		bool other = m->id && m->owner != st.st_uid;
-
-		m->owner = st.st_uid;
-		if (other && store_module_put(ms->store, m, err) < 0)
-			return -1;
-		m->seen = seen;
-		ms->wait_ms = wait;
-		*look = MODULE_LATER;
-		return 0;
-	}
-	if (modules_digest(ms, fd, &d, err) < 0)
-		return -1;
-	int made = find_made(ms, path, fd, &d, &g, &map, err);
-	bool counts = made > 1 && !g.number;
-	if (made < 0 ||
-	    (counts && store_generation_next(ms->store, m->id, &g.number, err) < 0) ||
-	    store_begin(ms->store, err) < 0) {
-		wr_free(&map);
-		return -1;
-	}
-	m->seen = seen;
+	if (!wait)
+		return look_into(ms, path, fd, &st, m, look, err);
+	/* Whose it is matters to who may see it, and need not be read. */
+	bool other = m->id && m->owner != st.st_uid;
 	m->owner = st.st_uid;
-	int rc = take_content(ms, m, &d, made > 0, &g, look, err);
-	if (rc == 0 && made > 1)
-		rc = enter_adopted(ms, m, &g, counts, wr_bytes(&map), err);
-	if (rc == 0)
-		rc = note_file(ms, path, fd, &st, &d, err);
-	wr_free(&map);
-	if (rc < 0) {
-		store_rollback(ms->store);
+	if (other && (store_module_put(ms->store, m, err) < 0 ||
+		      store_legacy_delete(ms->store, m->id, err) < 0 ||
+		      store_signature_delete(ms->store, &m->original, err) < 0))
 		return -1;
-	}
-	return store_commit(ms->store, err);
+	m->seen = seen;
+	ms->wait_ms = wait;
+	*look = MODULE_LATER;
+	return 0;
 }
 
 int modules_look(struct modules *ms, const char *path, enum module_look *look,

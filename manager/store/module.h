@@ -15,6 +15,13 @@
 struct err;
 struct modules;
 
+/* Of what is known of a module whose file is another one by now. */
+enum module_passes {
+	MODULE_PASSES_NOTHING,		/* it is discarded */
+	MODULE_PASSES_ON,		/* to what is there now: so much of it as was given */
+	MODULE_PASSES_FORMER,		/* what the version before it has left, still does */
+};
+
 /* What the modules need of their user: morphd's Manager asks its parent, tests have their own.
  * All but `open`, `analyze` and `allows` may be NULL. */
 struct module_services {
@@ -41,6 +48,10 @@ struct module_services {
 	 * 0 it is not.  NULL: nobody can tell. */
 	int (*adopt)(void *ctx, const char *path, int fd, struct digest *original,
 		     uint32_t *number, struct wr *map);
+	/* Another file is at *m's path: what passes on to it; *legacy, zeroed before, is freed
+	 * by who asks.  NULL: nothing does. */
+	enum module_passes (*bequeath)(void *ctx, const struct store_module *m,
+				       struct store_legacy *legacy);
 	/* A file of that owner and size, which changed, is to be read as a whole: 0 do it now,
 	 * else the milliseconds after which to ask again. */
 	uint64_t (*wait_ms)(void *ctx, const char *path, uint32_t owner, uint64_t bytes);

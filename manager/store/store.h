@@ -80,7 +80,7 @@ int store_module_by_id(struct store *s, int64_t id, struct store_module *out, st
 int store_module_put(struct store *s, struct store_module *m, struct err *err);
 /* With profile and generations; not its history. */
 int store_module_delete(struct store *s, int64_t id, struct err *err);
-/* Discards its profile, window of use and speed test. */
+/* Discards its profile, window of use, speed test, and what it has inherited. */
 int store_module_discard(struct store *s, int64_t module, struct err *err);
 /* By samples, descending.  f returns false to stop; it may use the store. */
 int store_module_each(struct store *s, bool (*f)(void *ctx, const struct store_module *m),
@@ -107,7 +107,7 @@ int store_file_find(struct store *s, uint64_t dev, bool dev_any, uint64_t inode,
 /* Replacing one by different bytes discards the profiles that refer to it. */
 int store_table_put(struct store *s, const struct digest *original, struct bytes table,
 		    struct err *err);
-/* Deletes those of originals that no module has any more. */
+/* Deletes those, and signatures, of originals that no module has any more. */
 int store_table_prune(struct store *s, struct err *err);
 /* *out is the caller's, wr_free(). */
 int store_table_has(struct store *s, const struct digest *original, struct err *err);
@@ -140,6 +140,9 @@ int store_profile_fade(struct store *s, int64_t module, double factor,
 		       const struct store_profile *keep, struct err *err);
 /* The sum of the samples in its blocks, in samples. */
 double store_profile_samples(const struct store_profile *p);
+/* Adds so much of the samples and edges of `from`; of what has any, something stays. */
+void store_profile_mix(struct store_profile *to, const struct store_profile *from,
+		       double factor);
 void store_profile_free(struct store_profile *p);
 
 /* --- how a module is used lately; see policy/decide.h --- */
@@ -273,6 +276,77 @@ int store_counted_get(struct store *s, int64_t module, const struct digest *orig
 void store_counted_free(struct store_counted *c);
 int store_counted_delete(struct store *s, int64_t module, struct err *err);
 
+/* --- from one version to the next (store_inherit.c) --- */
+
+/* Bytes of one signature, and of all of them as they are kept; chosen. */
+enum { STORE_SIGNATURE_MAX = 64 << 20, STORE_SIGNATURES_MAX = 256 << 20 };
+
+/* What can be recognised of that original in another version; nobody but a confined job reads
+ * it.  Empty: it was tried in vain.  1; 0: there is no room, and an empty one is kept. */
+int store_signature_put(struct store *s, const struct digest *original, struct bytes signature,
+			struct err *err);
+/* 1; 0: there is none that is of use. */
+int store_signature_get(struct store *s, const struct digest *original, struct wr *out,
+			struct err *err);
+int store_signature_delete(struct store *s, const struct digest *original, struct err *err);
+/* Analysed modules with so many samples, inherited ones among them, most of their own first,
+ * whose originals have none, not even an empty one; malloc'd. */
+int store_signature_lacking(struct store *s, double samples, int64_t **module, uint32_t *n,
+			    struct err *err);
+
+/* Of a version that was replaced, until its successor has inherited it. */
+struct store_legacy {
+	struct digest original;
+	uint32_t tries;
+	double samples;			/* of the profile */
+	/* share of them that is not itself missing what an older version did not pass on */
+	double known;
+	double unseen;			/* policy/usage.h */
+	struct wr signature;
+	struct wr profile;		/* as text */
+	struct wr counted;		/* the same of exact counts; may be empty */
+	struct share_use *whose;	/* where the policy asks */
+	uint32_t nwhose;
+};
+
+/* In the place of a former one of the module. */
+int store_legacy_put(struct store *s, int64_t module, const struct store_legacy *l,
+		     struct err *err);
+/* *out is zeroed where there is none. */
+int store_legacy_get(struct store *s, int64_t module, struct store_legacy *out,
+		     struct err *err);
+/* So often it has been tried. */
+int store_legacy_try(struct store *s, int64_t module, uint32_t tries, struct err *err);
+int store_legacy_delete(struct store *s, int64_t module, struct err *err);
+/* Least tried first; malloc'd. */
+int store_legacy_ids(struct store *s, int64_t **module, uint32_t *n, struct err *err);
+void store_legacy_free(struct store_legacy *l);
+
+/* Beside a module's own samples, until it changes; fades with them. */
+struct store_inherited {
+	struct digest original, from;	/* that it is for, and that it came from */
+	double samples;			/* of `from` */
+	double matched;			/* share of them that was recognised, 0..1 */
+	double unseen;			/* of `from` */
+	double weight;			/* 1 when it was made, 1/2 a half-life later */
+	bool counted;			/* exact counts are in it */
+	uint32_t functions, recognised;	/* that ran, and of them */
+	struct store_profile profile;	/* in blocks of `original` */
+	struct share_use *whose;
+	uint32_t nwhose;
+};
+
+int store_inherited_put(struct store *s, int64_t module, const struct store_inherited *i,
+			struct err *err);
+/* 1; 0: none for that original, and *out is zeroed. */
+int store_inherited_get(struct store *s, int64_t module, const struct digest *original,
+			struct store_inherited *out, struct err *err);
+int store_inherited_delete(struct store *s, int64_t module, struct err *err);
+int store_inherited_ids(struct store *s, int64_t **module, uint32_t *n, struct err *err);
+void store_inherited_free(struct store_inherited *i);
+/* All of it, of all modules. */
+int store_inherit_clear(struct store *s, struct err *err);
+
 /* --- generations --- */
 
 enum store_state {
@@ -296,6 +370,7 @@ struct store_generation {
 	char stats[STORE_STATS_MAX];	/* lines "name value" */
 	char reason[STORE_REFUSAL_MAX];	/* STATE_REFUSED: why */
 	double samples;			/* of the profile that it was made from */
+	double inherited;		/* of them, of the version before */
 	uint64_t size_bytes;
 	uint64_t made_ns;
 	double cpu_s;			/* CPU time of the job that made it */

@@ -12,32 +12,14 @@
 #include "manager/store/profile_code.h"
 #include "manager/store/store_db.h"
 
-static void write_double(struct wr *w, double v)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &v, sizeof(bits));
-	wr_u64(w, bits);
-}
-
-static double read_double(struct rd *r)
-{
-	uint64_t bits = rd_u64(r);
-	double v;
-
-	memcpy(&v, &bits, sizeof(v));
-	r->bad = r->bad || !isfinite(v) || v < 0;
-	return r->bad ? 0 : v;
-}
-
 static void write_speed(const struct store_counting_speed *p, struct wr *w)
 {
 	wr_uleb(w, p->samples);
-	write_double(w, p->all_s);
-	write_double(w, p->run_s);
-	write_double(w, p->usual_run_s);
-	write_double(w, p->module_s);
-	write_double(w, p->usual_module_s);
+	store_write_double(w, p->all_s);
+	store_write_double(w, p->run_s);
+	store_write_double(w, p->usual_run_s);
+	store_write_double(w, p->module_s);
+	store_write_double(w, p->usual_module_s);
 }
 
 /* Nothing: of before there was such a thing. */
@@ -49,11 +31,11 @@ static bool read_speed(struct bytes b, struct store_counting_speed *p)
 	if (!b.n)
 		return true;
 	p->samples = rd_uleb(&r);
-	p->all_s = read_double(&r);
-	p->run_s = read_double(&r);
-	p->usual_run_s = read_double(&r);
-	p->module_s = read_double(&r);
-	p->usual_module_s = read_double(&r);
+	p->all_s = store_read_double(&r);
+	p->run_s = store_read_double(&r);
+	p->usual_run_s = store_read_double(&r);
+	p->module_s = store_read_double(&r);
+	p->usual_module_s = store_read_double(&r);
 	return !r.bad && !rd_left(&r);
 }
 

@@ -189,6 +189,26 @@ int store_blob_of(struct store *s, enum store_sql id, const struct digest *key, 
 	return store_take_blob(s, q, out, err);
 }
 
+/* --- numbers in blobs --- */
+
+void store_write_double(struct wr *w, double v)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &v, sizeof(bits));
+	wr_u64(w, bits);
+}
+
+double store_read_double(struct rd *r)
+{
+	uint64_t bits = rd_u64(r);
+	double v;
+
+	memcpy(&v, &bits, sizeof(v));
+	r->bad = r->bad || !isfinite(v) || v < 0;
+	return r->bad ? 0 : v;
+}
+
 /* --- transactions --- */
 
 int store_begin(struct store *s, struct err *err)

@@ -6,7 +6,8 @@
  *	store_counter	counters, and values by name
  *	store_module	modules, the inodes they were seen in, block tables
  *	store_profile	block profiles, coded by profile_code
- *	store_use, store_speed, store_log, store_crash, store_spent, store_live
+ *	store_use, store_speed, store_log, store_crash, store_spent, store_live,
+ *	store_inherit
  *	store_spool	what one spool file brought, all of it in one transaction
  *
  * store.c, which opens and migrates the database, needs the first of them only.
@@ -16,6 +17,7 @@
 
 #include <sqlite3.h>
 
+#include "lib/rd.h"
 #include "manager/store/store.h"
 
 enum store_sql {
@@ -69,6 +71,10 @@ int store_take_blob(struct store *s, sqlite3_stmt *q, struct wr *out, struct err
 /* The same of the statement `id`, which asks by a digest alone. */
 int store_blob_of(struct store *s, enum store_sql id, const struct digest *key, struct wr *out,
 		  struct err *err);
+
+/* Numbers in blobs: finite, not negative, else r->bad. */
+void store_write_double(struct wr *w, double v);
+double store_read_double(struct rd *r);
 
 /* --- store_counter.c --- */
 

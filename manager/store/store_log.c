@@ -41,7 +41,8 @@ int store_read_generation(struct store *s, sqlite3_stmt *q, struct store_generat
 		  store_get_real(q, 9, &out->samples);
 	out->size_bytes = (uint64_t)sqlite3_column_int64(q, 10);
 	out->made_ns = (uint64_t)sqlite3_column_int64(q, 11);
-	ok = ok && store_get_real(q, 12, &out->cpu_s);
+	ok = ok && store_get_real(q, 12, &out->cpu_s) &&
+	     store_get_real(q, 13, &out->inherited);
 	store_done(q);
 	if (!ok || state < STATE_MADE || state > STATE_BURST || out->number == 0)
 		return store_damaged(s, "generation", err);
@@ -95,6 +96,7 @@ int store_generation_add(struct store *s, struct store_generation *g, struct byt
 	(void)sqlite3_bind_double(q, 12, g->cpu_s);
 	store_bind_blob(q, 13, map);
 	store_bind_blob(q, 14, wr_bytes(&profile));
+	(void)sqlite3_bind_double(q, 15, g->inherited);
 	int rc = store_run(s, q, err);
 	wr_free(&profile);
 	if (rc < 0)

@@ -101,7 +101,7 @@ int store_module_discard(struct store *s, int64_t module, struct err *err)
 	static const enum store_sql all[] = { SQL_PROFILE_DELETE, SQL_USE_DELETE,
 					      SQL_SPEED_DELETE, SQL_CONTRIBUTOR_DELETE,
 					      SQL_COUNTING_DELETE, SQL_COUNTED_DELETE,
-					      SQL_TURNS_DELETE };
+					      SQL_TURNS_DELETE, SQL_INHERITED_DELETE };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		sqlite3_stmt *q = store_sql(s, all[i], err);
@@ -120,6 +120,7 @@ int store_module_delete(struct store *s, int64_t id, struct err *err)
 	if (store_begin(s, err) < 0)
 		return -1;
 	if (store_module_discard(s, id, err) < 0 ||
+	    run_with_id(s, SQL_LEGACY_DELETE, id, err) < 0 ||
 	    run_with_id(s, SQL_GENERATION_DELETE, id, err) < 0 ||
 	    run_with_id(s, SQL_MODULE_DELETE, id, err) < 0) {
 		store_rollback(s);
@@ -218,6 +219,9 @@ int store_table_prune(struct store *s, struct err *err)
 {
 	sqlite3_stmt *q = store_sql(s, SQL_TABLE_PRUNE, err);
 
+	if (!q || store_run(s, q, err) < 0)
+		return -1;
+	q = store_sql(s, SQL_SIGNATURE_PRUNE, err);
 	return q ? store_run(s, q, err) : -1;
 }
 

@@ -66,15 +66,60 @@ int store_profile_put(struct store *s, int64_t module, const struct store_profil
 	return rc;
 }
 
+static uint64_t scaled(uint64_t count, double factor)
+{
+	double v = (double)count * factor;
+
+	return !count || !(v > 0) ? 0 : v < 1 ? 1 : v < 0x1p62 ? (uint64_t)(v + 0.5)
+								  : UINT64_C(1) << 62;
+}
+
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+void store_profile_mix(struct store_profile *to, const struct store_profile *from,
+		       double factor)
+{
+	struct store_profile sum = { .outside = to->outside, .states = to->states,
+				     .edges = to->edges };
+	struct edgecounts edges = { 0 };
+
+	sum.count = memory_new((size_t)to->ncount + from->ncount + 1, sizeof(*sum.count));
+	for (uint32_t i = 0, k = 0; i < to->ncount || k < from->ncount; ) {
+		struct store_count *c = &sum.count[sum.ncount++];
+		bool own = i < to->ncount && (k == from->ncount ||
+					      to->count[i].block <= from->count[k].block);
+
+		if (own)
+			*c = to->count[i++];
+		else
+			c->block = from->count[k].block;
+		if (k < from->ncount && from->count[k].block == c->block)
+			c->samples = plus(c->samples, scaled(from->count[k++].samples, factor));
+	}
+	edgecounts_add(&edges, &from->edges, 1);
+	for (uint32_t i = 0; i < edges.nedge; i++)
+		edges.edge[i].count = scaled(edges.edge[i].count, factor);
+	for (uint32_t i = 0; i < edges.ncall; i++)
+		edges.call[i].count = scaled(edges.call[i].count, factor);
+	edgecounts_add(&sum.edges, &edges, 1);
+	edgecounts_free(&edges);
+	free(to->count);
+	*to = sum;
+}
+
 static uint64_t faded(uint64_t samples, double factor)
 {
 	return (uint64_t)llround((double)samples * factor);
 }
 
-/* Exact counts fade with the samples beside them. */
-static int fade_counted(struct store *s, int64_t module, double factor, struct err *err)
+/* What is beside the samples fades with them. */
+static int fade_beside(struct store *s, enum store_sql id, int64_t module, double factor,
+		       struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_COUNTED_FADE, err);
+	sqlite3_stmt *q = store_sql(s, id, err);
 
 	if (!q)
 		return -1;
@@ -117,7 +162,9 @@ int store_profile_fade(struct store *s, int64_t module, double factor,
 	if (rc >= 0)
 		rc = store_whose_fade(s, module, factor, err);
 	if (rc >= 0)
-		rc = fade_counted(s, module, factor, err);
+		rc = fade_beside(s, SQL_COUNTED_FADE, module, factor, err);
+	if (rc >= 0)
+		rc = fade_beside(s, SQL_INHERITED_FADE, module, factor, err);
 	if (rc >= 0)
 		rc = store_profile_put(s, module, &p, budget, err);
 	store_profile_free(&p);

@@ -6,10 +6,12 @@
  *	work_policy			the policy, and the last good one
  *	work_spool			the spool taken in, and what follows from it at once
  *	work_crash, work_speed		a generation is taken back
- *	work_use, work_packages, procedure, work_live
+ *	work_use, work_inherit, work_packages, procedure, work_live
  *	work_module			a new generation, the original back, the proof anew
- *	work_adopt, work_budget, work_derived, work_profile, work_registers, work_room,
- *	work_rule, work_share
+ *	work_adopt, work_bequeath, work_budget, work_derived, work_registers, work_room,
+ *	work_share
+ *	work_profile			all that is known of a module
+ *	work_inherited, work_evidence, work_rule
  *	work				this file
  *	accounts, ask, answer, lookwait, tar, yield	know nothing of the work
  */
@@ -18,10 +20,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/io.h"
 #include "manager/store/module.h"
 #include "manager/work/lookwait.h"
 #include "policy/policy.h"
@@ -56,6 +60,18 @@ int work_read(int fd, struct wr *out, struct err *err)
 		got += (size_t)k;
 	}
 	return 0;
+}
+
+int work_profile_file(struct bytes text, struct err *err)
+{
+	int fd = memfd_create("morph-profile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "memfd_create failed");
+	if (io_write_all(fd, text.p, text.n, err) == 0)
+		return fd;
+	close(fd);
+	return -1;
 }
 
 int work_table(struct work *w, const struct store_module *m, struct wr *bytes,

@@ -14,6 +14,7 @@
 #include "manager/work/accounts.h"
 #include "manager/work/ask.h"
 #include "manager/parent/role.h"
+#include "manager/store/module.h"
 #include "manager/store/store.h"
 #include "policy/decide.h"
 
@@ -148,9 +149,10 @@ int work_adopt(void *ctx, const char *path, int fd, struct digest *original, uin
 
 /* --- one module (work_module.c) --- */
 
-/* All that is known of the module, for the Editor: appended to *text; *stored, zeroed
- * before, is the caller's to free. */
-int work_profile(struct work *w, const struct store_module *m, struct store_profile *stored,
+struct work_evidence;
+/* All that is known of the module, for the Editor: appended to *text; *e, zeroed before, is
+ * the caller's to free. */
+int work_profile(struct work *w, const struct store_module *m, struct work_evidence *e,
 		 struct wr *text, struct err *err);
 /* A memory file with the text, which nobody changes; -1: there is none. */
 int work_profile_file(struct bytes text, struct err *err);
@@ -275,6 +277,52 @@ void work_turns(struct work *w);
 bool work_turns_decide(struct work *w, const struct store_module *m);
 void work_turns_free(struct work *w);
 
+/* --- evidence of the version before (work_inherited.c, work_inherit.c) --- */
+
+/* All that is known of a module: own samples, and inherited ones as far as they count. */
+struct work_evidence {
+	struct store_profile profile;	/* both */
+	double own, inherited;		/* samples */
+	double matched, unseen;		/* of inherited ones: struct decide_inherited */
+};
+void work_evidence_free(struct work_evidence *e);
+/* e->profile has the own samples: adds what is inherited, if the policy for the module wants
+ * it, and tells. */
+int work_inherited_add(struct work *w, const struct store_module *m, const struct policy *p,
+		       struct work_evidence *e, struct err *err);
+/* " (450 inherited from ...)" or nothing, for what was made from it. */
+void work_inherited_text(const struct work_evidence *e, char *out, size_t n);
+
+/* What is inherited, used or not. */
+struct work_inherited {
+	double samples, matched;	/* of the version before, and of them */
+	uint32_t functions, recognised;
+	enum decide_inherit why;
+	double counts_as;		/* samples */
+};
+int work_inherited(struct work *w, const struct store_module *m, const struct policy *p,
+		   struct work_inherited *out, struct err *err);	/* 1; 0: nothing is */
+
+/* Whose the samples are, inherited ones that count among them; the rest of all of them is of
+ * users of whom that is not known. */
+struct work_whose {
+	struct share_use *use;		/* the caller's to free */
+	uint32_t n;
+	double samples;
+};
+int work_whose_all(struct work *w, const struct store_module *m, const struct policy *p,
+		   struct work_whose *out, struct err *err);
+
+/* Does the policy, which *p becomes for the file at the path, want it to inherit? */
+bool work_inherits(struct work *w, const char *path, struct policy *p);
+/* Of struct module_services; ctx is the work. */
+enum module_passes work_bequeath(void *ctx, const struct store_module *m,
+				 struct store_legacy *out);
+/* In an idle time: one job at most that makes a signature, or what a new version inherits. */
+void work_inherit(struct work *w);
+/* The policy is new: forgets all of it if nothing inherits any more. */
+int work_apply_inherit(struct work *w, struct err *err);
+
 /* --- exact counts as evidence beside samples (work_evidence.c) --- */
 
 /* Of a profile's samples; out->count is the caller's to free. */
@@ -290,6 +338,10 @@ int work_evidence_file(struct work *w, const struct store_module *m, const struc
 		       struct err *err);
 /* "8 runs", or "a burst of 2.0 s". */
 void work_say_counted(uint32_t runs, double burst_s, char out[WORK_COUNTED_MAX]);
+/* The same appended to *out, as text: 1; 0; -1. */
+int work_evidence_text(struct work *w, const struct store_module *m, const struct policy *p,
+		       const struct store_profile *now, struct wr *out,
+		       char counted[WORK_COUNTED_MAX], struct err *err);
 /* Counting is over: keeps the counts, empty for none, and what they cost. */
 int work_evidence_keep(struct work *w, const struct store_module *m,
 		       const struct store_counting *c, struct wr *profile, struct err *err);

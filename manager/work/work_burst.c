@@ -50,7 +50,7 @@ struct burst {
 	struct work *w;
 	struct store_module m;
 	struct policy policy;
-	struct store_profile profile;	/* what is known of it by samples */
+	struct work_evidence known;	/* of it by samples */
 	struct store_generation g;	/* id 0: none was made yet */
 	struct digest digest;		/* of the form of it that was made last */
 	int original_fd, profile_fd, fd, counts_fd;	/* -1; the last two: of that form */
@@ -124,12 +124,12 @@ static int open_burst(struct burst *b, struct err *err)
 {
 	struct wr text = { 0 };
 
-	if (work_profile(b->w, &b->m, &b->profile, &text, err) == 0)
+	if (work_profile(b->w, &b->m, &b->known, &text, err) == 0)
 		b->profile_fd = work_profile_file(wr_bytes(&text), err);
 	wr_free(&text);
 	if (b->profile_fd < 0)
 		return -1;
-	b->samples = store_profile_samples(&b->profile);
+	b->samples = store_profile_samples(&b->known.profile);
 	b->original_fd = work_open_pristine(b->w, &b->m, err);
 	return b->original_fd < 0 ? -1 : 0;
 }
@@ -140,7 +140,7 @@ static void close_burst(struct burst *b)
 	drop(&b->profile_fd);
 	drop(&b->fd);
 	drop(&b->counts_fd);
-	store_profile_free(&b->profile);
+	work_evidence_free(&b->known);
 }
 
 /* By what the inference leaves open, which is known only now. */

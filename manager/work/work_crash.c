@@ -95,11 +95,11 @@ static int put_fd(struct archive *a, const char *name, int fd, const struct dige
 
 static int put_profile(struct archive *a)
 {
-	struct store_profile stored = { 0 };
+	struct work_evidence known = { 0 };
 	struct wr text = { 0 };
-	int rc = work_profile(a->w, a->m, &stored, &text, a->err);
+	int rc = work_profile(a->w, a->m, &known, &text, a->err);
 
-	store_profile_free(&stored);
+	work_evidence_free(&known);
 	return put_wr(a, "profile", &text, rc);
 }
 

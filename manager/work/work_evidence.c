@@ -68,28 +68,40 @@ void work_say_counted(uint32_t runs, double burst_s, char out[WORK_COUNTED_MAX])
 		(void)snprintf(out, WORK_COUNTED_MAX, "%" PRIu32 " runs", runs);
 }
 
-int work_evidence_file(struct work *w, const struct store_module *m, const struct policy *p,
-		       const struct store_profile *now, char counted[WORK_COUNTED_MAX],
-		       struct err *err)
+int work_evidence_text(struct work *w, const struct store_module *m, const struct policy *p,
+		       const struct store_profile *now, struct wr *out,
+		       char counted[WORK_COUNTED_MAX], struct err *err)
 {
 	struct store_counted c;
 	struct usage use = { 0 };
-	int fd = -1, rc;
 
 	counted[0] = '\0';
-	err->kind = ERR_NONE;
 	/* Counts are everybody's: not told apart by users. */
 	if (p->share_layouts > 1)
-		return -1;
-	rc = store_counted_get(w->store, m->id, &m->original, &c, err);
-	if (rc > 0 && c.profile.n)
-		rc = work_usage(now, &use, err) < 0 ? -1 : hold(p, &c, &use, err);
-	if (rc > 0 && c.profile.n) {
-		fd = work_profile_file(wr_bytes(&c.profile), err);
+		return 0;
+	int rc = store_counted_get(w->store, m->id, &m->original, &c, err);
+	if (rc > 0)
+		rc = !c.profile.n ? 0 : work_usage(now, &use, err) < 0 ? -1
+		     : hold(p, &c, &use, err);
+	if (rc > 0) {
+		wr_raw(out, c.profile.p, c.profile.n);
 		work_say_counted(c.runs, c.burst_s, counted);
 	}
 	free(use.count);
 	store_counted_free(&c);
+	return rc;
+}
+
+int work_evidence_file(struct work *w, const struct store_module *m, const struct policy *p,
+		       const struct store_profile *now, char counted[WORK_COUNTED_MAX],
+		       struct err *err)
+{
+	struct wr text = { 0 };
+
+	err->kind = ERR_NONE;
+	int rc = work_evidence_text(w, m, p, now, &text, counted, err);
+	int fd = rc > 0 ? work_profile_file(wr_bytes(&text), err) : -1;
+	wr_free(&text);
 	return fd;
 }
 

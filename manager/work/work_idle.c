@@ -156,8 +156,10 @@ void work_idle(struct work *w)
 	if (work_sync(w, &spool, &err) < 0) {
 		role_log_err(&err);
 		(void)snprintf(w->note, sizeof(w->note), "%.500s", err.text);
-	} else if (policy_automatic(w->policy) && !w->ask->stop) {
-		automatic(w);
+	} else {
+		work_inherit(w);
+		if (policy_automatic(w->policy) && !w->ask->stop)
+			automatic(w);
 	}
 	w->ask->yields = YIELD_NEVER;
 	if (!w->ask->stop)

@@ -301,21 +301,21 @@ struct form {
 
 static int open_form(struct form *f, struct err *err)
 {
-	struct store_profile stored = { 0 };
+	struct work_evidence known = { 0 };
 	struct work *w = f->w;
 	struct wr text = { 0 };
 	char counted[WORK_COUNTED_MAX];
 
-	if (work_profile(w, &f->m, &stored, &text, err) == 0)
+	if (work_profile(w, &f->m, &known, &text, err) == 0)
 		f->profile_fd = work_profile_file(wr_bytes(&text), err);
 	wr_free(&text);
 	if (f->profile_fd >= 0)
 		f->original_fd = work_open_pristine(w, &f->m, err);
 	struct err none = { 0 };
 	if (f->original_fd >= 0)
-		f->counts_fd = work_evidence_file(w, &f->m, &f->policy, &stored, counted,
-						  &none);
-	store_profile_free(&stored);
+		f->counts_fd = work_evidence_file(w, &f->m, &f->policy, &known.profile,
+						  counted, &none);
+	work_evidence_free(&known);
 	f->job = (struct ask_job){ .kind = JOB_OPTIMIZE, .nin = 2 + (f->counts_fd >= 0),
 				   .in = { f->original_fd, f->profile_fd, f->counts_fd },
 				   .a = f->g.number, .passes = f->g.passes };

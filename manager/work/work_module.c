@@ -93,21 +93,21 @@ struct making {
 	int counts_fd;			/* its file of counts */
 	double count_gain, count_cost_s;	/* that are expected of it */
 	struct store_generation g;
-	struct store_profile profile;	/* that g is made from */
+	struct work_evidence known;	/* that g is made from */
 	uint64_t cpu_begun_ms;
 	uint64_t written;		/* bytes, for good */
 	double samples;
-	char counted[64];		/* ", and counts of N runs", or "" */
+	char from[256];			/* ", and counts of N runs", or "", and more */
 };
 
 /* Its samples are still what later ones are compared with. */
 static int take_given(struct making *k, struct err *err)
 {
-	if (store_profile_get(k->w->store, k->m.id, &k->profile, err) < 0)
+	if (store_profile_get(k->w->store, k->m.id, &k->known.profile, err) < 0)
 		return -1;
-	k->samples = store_profile_samples(&k->profile);
+	k->samples = store_profile_samples(&k->known.profile);
 	k->profile_fd = work_profile_file(k->given, err);
-	(void)snprintf(k->counted, sizeof(k->counted), ", by a profile that was given");
+	(void)snprintf(k->from, sizeof(k->from), ", by a profile that was given");
 	return k->profile_fd < 0 ? -1 : 0;
 }
 
@@ -117,9 +117,10 @@ static int write_profile(struct making *k, struct err *err)
 
 	if (k->given.p)
 		return take_given(k, err);
-	if (work_profile(k->w, &k->m, &k->profile, &text, err) < 0)
+	if (work_profile(k->w, &k->m, &k->known, &text, err) < 0)
 		return -1;
-	k->samples = store_profile_samples(&k->profile);
+	k->samples = store_profile_samples(&k->known.profile);
+	work_inherited_text(&k->known, k->from, sizeof(k->from));
 	if (k->samples < 1 && k->m.samples >= 1)
 		err_set(err, ERR_REFUSED,
 			"'%s': its %llu bytes of text are too few: in the share of them "
@@ -178,7 +179,7 @@ static int prepare(struct making *k, const char *path, struct err *err)
 		return err_set(err, ERR_REFUSED, "'%s': %s", path, k->m.refusal);
 	if (check_share(k, err) < 0 || write_profile(k, err) < 0)
 		return -1;
-	if (k->samples < k->policy.min_samples && !k->given.p)
+	if (k->known.own + k->known.inherited < k->policy.min_samples && !k->given.p)
 		answer_line(k->to, "%s: only %.0f samples, the policy wants %u; more of them "
 			     "would give a better layout", path, k->samples,
 			     k->policy.min_samples);
@@ -197,13 +198,13 @@ static int run_editor(struct making *k, struct err *err)
 	int out[3];
 
 	err->kind = ERR_NONE;
-	job.in[2] = k->given.p ? -1 : work_evidence_file(k->w, &k->m, &k->policy, &k->profile,
-							 counted, err);
+	job.in[2] = k->given.p ? -1 : work_evidence_file(k->w, &k->m, &k->policy,
+							 &k->known.profile, counted, err);
 	if (job.in[2] < 0 && err->kind != ERR_NONE)
 		return -1;
 	if (job.in[2] >= 0)
-		(void)snprintf(k->counted, sizeof(k->counted), " and the counts of %s",
-			       counted);	/* fits */
+		(void)snprintf(k->from + strlen(k->from), sizeof(k->from) - strlen(k->from),
+			       " and the counts of %s", counted);	/* fits */
 	job.nin += job.in[2] >= 0;
 	int rc = ask_run_job(k->w->ask, &job, &limits, out, 3, err);
 	if (job.in[2] >= 0)
@@ -256,6 +257,7 @@ static int make(struct making *k, struct err *err)
 	g->original = k->m.original;
 	g->state = STATE_MADE;
 	g->samples = k->samples;
+	g->inherited = k->known.inherited;
 	g->cpu_s = (double)(w->ask->job_cpu_ms - k->cpu_begun_ms) / 1000;
 	int rc = digest_fd(k->out[0], &g->digest, err);
 	off_t size = lseek(k->out[0], 0, SEEK_END);
@@ -312,7 +314,8 @@ static int put_in_place(struct making *k, struct err *err)
 	(void)snprintf(intent.path, sizeof(intent.path), "%s", k->m.path);	/* fits */
 	k->written = k->map.n + strlen(k->g.stats) + k->g.size_bytes +
 		     (k->m.generation ? 0 : k->m.seen.size);
-	if (store_generation_add(w->store, &k->g, wr_bytes(&k->map), &k->profile, err) < 0 ||
+	if (store_generation_add(w->store, &k->g, wr_bytes(&k->map), &k->known.profile,
+				 err) < 0 ||
 	    store_intent_begin(w->store, &intent, err) < 0 || note_counting(k, err) < 0)
 		return -1;
 	int rc = ask_install(w->ask, &i, &limits, err);
@@ -384,7 +387,7 @@ static int reoptimize(struct making *k, const char *path, struct err *err)
 	else
 		work_history_of(w, path, k->g.number, "installed",
 			     "generation %" PRIu32 " from %.0f samples%s, passes %s",
-			     k->g.number, k->samples, k->counted, k->g.passes);
+			     k->g.number, k->samples, k->from, k->g.passes);
 	return 0;
 }
 
@@ -408,7 +411,7 @@ static int begin(struct making *k, const char *path, struct err *err)
 		if (fd[i] >= 0)
 			close(fd[i]);
 	wr_free(&k->map);
-	store_profile_free(&k->profile);
+	work_evidence_free(&k->known);
 	return rc;
 }
 

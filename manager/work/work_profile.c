@@ -1,16 +1,13 @@
-/* work_profile.c - a module's samples and edges of the store, as the block profile that the
- * Editor reads
+/* work_profile.c - a module's samples and edges of the store, and what it has inherited, as the
+ * block profile that the Editor reads
  *
  * Tested by tests/e2e/daemon.sh.
  */
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "lib/arena.h"
 #include "lib/err.h"
-#include "lib/io.h"
 #include "lib/profile.h"
 #include "manager/work/work.h"
+#include "policy/policy.h"
 
 static void fill(const struct store_profile *stored, const struct blocktable *t,
 		 struct arena *a, struct profile *p)
@@ -30,37 +27,29 @@ static void fill(const struct store_profile *stored, const struct blocktable *t,
 	edgecounts_to_profile(&stored->edges, STORE_UNIT, t, a, p);
 }
 
-int work_profile(struct work *w, const struct store_module *m, struct store_profile *stored,
+int work_profile(struct work *w, const struct store_module *m, struct work_evidence *e,
 		 struct wr *text, struct err *err)
 {
 	struct blocktable t = { 0 };
 	struct wr bytes = { 0 };
 	const char *clock = w->ask->counts.text[0] ? w->ask->counts.text : "tick";
 	struct profile p = { .module = m->path, .original = m->original, .clock = clock };
+	struct policy policy;
 
 	int rc = work_table(w, m, &bytes, &t, err);
 	if (rc == 0)
-		rc = store_profile_get(w->store, m->id, stored, err) < 0 ? -1 : 0;
+		rc = store_profile_get(w->store, m->id, &e->profile, err) < 0 ? -1 : 0;
+	e->own = store_profile_samples(&e->profile);
+	if (rc == 0 && work_inherits(w, m->path, &policy))
+		rc = work_inherited_add(w, m, &policy, e, err);
 	if (rc == 0) {
 		struct arena *a = arena_new();
 
-		fill(stored, &t, a, &p);
+		fill(&e->profile, &t, a, &p);
 		profile_write(&p, text);
 		arena_free(a);
 	}
 	wr_free(&bytes);
 	blocktable_free(&t);
 	return rc;
-}
-
-int work_profile_file(struct bytes text, struct err *err)
-{
-	int fd = memfd_create("morph-profile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "memfd_create failed");
-	if (io_write_all(fd, text.p, text.n, err) == 0)
-		return fd;
-	close(fd);
-	return -1;
 }

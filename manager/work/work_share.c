@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
 #include "lib/procstat.h"
 #include "manager/samples/userset.h"
 #include "manager/store/ingest.h"
@@ -103,36 +104,30 @@ int work_whose(void *ctx, uint32_t pid, uint64_t before_ns, uint32_t *uid)
 }
 
 /* What the profile has beyond that is of somebody. */
-static void add_unknown(const struct store_module *m, struct share_use *use, uint32_t *n)
+static void add_unknown(double samples, struct share_use *use, uint32_t *n)
 {
 	double known = 0;
 
 	for (uint32_t i = 0; i < *n; i++)
 		known += use[i].samples;
-	if (m->samples + m->outside - known >= 1)
-		use[(*n)++] = (struct share_use){ SHARE_UNKNOWN,
-						  m->samples + m->outside - known };
+	if (samples - known >= 1)
+		use[(*n)++] = (struct share_use){ SHARE_UNKNOWN, samples - known };
 }
 
 int work_share(struct work *w, const struct store_module *m, const struct policy *p,
 	       struct share *out, struct err *err)
 {
-	struct share_use *use = NULL;
-	uint32_t n = 0;
+	struct work_whose whose;
 
 	*out = (struct share){ .enough = true };
 	if (p->share_layouts <= 1)
 		return 0;
-	if (store_whose_get(w->store, m->id, &use, &n, err) < 0)
+	if (work_whose_all(w, m, p, &whose, err) < 0)
 		return -1;
-	struct share_use *all = realloc(use, sizeof(*all) * (n + (size_t)1));
-	if (!all) {
-		free(use);
-		return err_set(err, ERR_SYS, "out of memory");
-	}
-	add_unknown(m, all, &n);
-	*out = share_judge(all, n, m->owner, p->share_layouts);
-	free(all);
+	whose.use = memory_grow(whose.use, whose.n + (size_t)1, sizeof(*whose.use));
+	add_unknown(whose.samples, whose.use, &whose.n);
+	*out = share_judge(whose.use, whose.n, m->owner, p->share_layouts);
+	free(whose.use);
 	return 0;
 }
 

@@ -31,6 +31,8 @@ struct case_file {
 	struct store_profile use, made;
 	struct decide_module d;
 	struct policy policy;			/* as it is for the module */
+	/* inherited evidence counts, and the window goes on if nothing comes of it */
+	bool early;
 	bool counts;				/* it is to be counted first */
 	bool bursts;				/* in a process that does not end */
 };
@@ -71,6 +73,21 @@ static int forget_old(struct work *w, struct case_file *c, struct err *err)
 	c->d.use.count = NULL;
 	if (store_profile_get(w->store, c->m.id, &c->use, err) < 0)
 		return -1;
+	return work_usage(&c->use, &c->d.use, err);
+}
+
+/* What is inherited counts as if it had been sampled. */
+static int add_inherited(struct work *w, struct case_file *c, struct err *err)
+{
+	struct work_evidence e = { .profile = c->use };
+	int rc = work_inherited_add(w, &c->m, &c->policy, &e, err);
+
+	c->use = e.profile;
+	c->d.inherited = e.inherited;
+	c->d.inherited_unseen = e.unseen;
+	if (rc < 0 || e.inherited <= 0)
+		return rc;
+	free(c->d.use.count);
 	return work_usage(&c->use, &c->d.use, err);
 }
 
@@ -156,13 +173,46 @@ static int plan_counting(struct work *w, struct case_file *c, struct err *err)
 	return store_counted_delete(w->store, c->m.id, err);
 }
 
+/* In words, with the figures that it rests on. */
+static void say_decision(const struct case_file *c, const struct decision *d, const char *why,
+			 uint32_t observations, char out[256])
+{
+	char drift[48] = "", more[96] = "";
+
+	if (c->newest.id)
+		(void)snprintf(drift, sizeof(drift), "use changed by %.0f %%, ",
+			       100 * d->drift);
+	if (d->reason == DECIDE_UNOBSERVED)
+		(void)snprintf(more, sizeof(more), ", observed %" PRIu32 " times",
+			       observations);
+	if (c->d.inherited > 0)
+		(void)snprintf(more + strlen(more), sizeof(more) - strlen(more),
+			       ", %.0f of %.0f samples inherited", c->d.inherited,
+			       usage_total(&c->d.use));
+	(void)snprintf(out, 256, "%s (%sup to %.0f %% of its time not seen yet, %.0f ppm of "
+		       "the machine's time to gain%s)", why, drift, 100 * d->unseen,
+		       1e6 * d->gain, more);		/* all fit */
+}
+
+/* A window that was not complete goes on if nothing came of it. */
+static int end_window(struct work *w, struct case_file *c, const char *verdict, bool act,
+		      struct err *err)
+{
+	if (act || !c->early)
+		return store_use_begin(w->store, c->m.id, verdict, err);
+	if (strcmp(verdict, c->window.verdict) == 0)
+		return 0;
+	(void)snprintf(c->window.verdict, sizeof(c->window.verdict), "%s", verdict);
+	return store_use_put(w->store, c->m.id, &c->window, err);
+}
+
 static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct err *err)
 {
 	char verdict[256];
 	uint32_t observations;
 
 	if (load_uses(w, c, err) < 0 || forget_old(w, c, err) < 0 ||
-	    fill_costs(w, c, now_ns, err) < 0 ||
+	    add_inherited(w, c, err) < 0 || fill_costs(w, c, now_ns, err) < 0 ||
 	    fill_speed(w, c, now_ns, &observations, err) < 0 ||
 	    fill_runs(w, c, now_ns, err) < 0)
 		return -1;
@@ -171,28 +221,30 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 	if (work_share(w, &c->m, &c->policy, &share, err) < 0)
 		return -1;
 	d.act = d.act && share.enough;
-	const char *why = share.enough ? decide_reason_text[d.reason]
-				       : "the use of too few people";
-	char drift[48] = "";
-	if (c->newest.id)
-		(void)snprintf(drift, sizeof(drift), "use changed by %.0f %%, ",
-			       100 * d.drift);	/* fits */
-	int n = snprintf(verdict, sizeof(verdict), "%s (%sup to %.0f %% of its time not seen "
-			 "yet, %.0f ppm of the machine's time to gain", why, drift,
-			 100 * d.unseen, 1e6 * d.gain);
-	(void)snprintf(verdict + n, sizeof(verdict) - (size_t)n,
-		       d.reason == DECIDE_UNOBSERVED ? ", observed %" PRIu32 " times)" : ")",
-		       observations);	/* fits: short texts */
-	if (store_use_begin(w->store, c->m.id, verdict, err) < 0)
-		return -1;
 	bool before_counting = d.reason == DECIDE_UNSEEN && share.enough &&
 			       decide_but_unseen(&c->policy, &c->d).act;
+	say_decision(c, &d, share.enough ? decide_reason_text[d.reason]
+					 : "the use of too few people", observations, verdict);
+	if (end_window(w, c, verdict, d.act || before_counting, err) < 0)
+		return -1;
 	if (!d.act && !before_counting)
 		return 0;
 	role_log("%s: %s", c->m.path, verdict);
 	if (plan_counting(w, c, err) < 0)
 		return -1;
 	return d.act || c->counts;
+}
+
+/* Does what is inherited count, with its own samples so far?  1, 0, -1 */
+static int is_early(struct work *w, struct case_file *c, struct err *err)
+{
+	struct work_inherited i;
+
+	if (!c->policy.inherit || c->newest.id ||
+	    c->m.samples < decide_inherit_least(c->policy.min_samples))
+		return 0;
+	int rc = work_inherited(w, &c->m, &c->policy, &i, err);
+	return rc > 0 ? i.counts_as > 0 : rc;
 }
 
 /* 1 it is time, 0 not, -1 failed. */
@@ -216,43 +268,53 @@ static int consider(struct work *w, int64_t module, struct case_file *c, struct 
 		return -1;
 	double since_s = decide_since_s(c->window.begun_ns, now_ns);
 	if (!decide_window_ends(&c->policy, !c->newest.id,
-				store_profile_samples(&c->window.recent), since_s))
-		return 0;
+				store_profile_samples(&c->window.recent), since_s)) {
+		rc = is_early(w, c, err);
+		if (rc <= 0)
+			return rc;
+		c->early = true;
+	}
 	return judge(w, c, now_ns, err);
+}
+
+static int judge_one(struct work *w, int64_t module, struct err *err)
+{
+	struct case_file *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return err_set(err, ERR_SYS, "out of memory");
+	int rc = consider(w, module, c, err);
+	if (rc > 0) {
+		(void)snprintf(w->again, sizeof(w->again), "%s", c->m.path);	/* fits */
+		w->again_counts = c->counts && !c->bursts;
+		w->again_bursts = c->bursts;
+		w->again_facts = c->d;
+		w->again_facts.use = w->again_facts.made = w->again_facts.recent =
+			(struct usage){ 0 };
+	}
+	store_profile_free(&c->use);
+	store_profile_free(&c->made);
+	store_profile_free(&c->window.recent);
+	free(c->d.use.count);
+	free(c->d.made.count);
+	free(c->d.recent.count);
+	free(c);
+	return rc;
 }
 
 int work_judge(struct work *w, struct err *err)
 {
-	int64_t *module;
-	uint32_t n;
-	int rc = 0;
+	int64_t *module[2] = { NULL, NULL };	/* with full windows; and all that inherit */
+	uint32_t n[2] = { 0, 0 };
+	int rc = store_use_full(w->store, policy_least_samples(w->policy), &module[0], &n[0],
+				err);
 
-	if (store_use_full(w->store, policy_least_samples(w->policy), &module, &n, err) < 0)
-		return -1;
-	for (uint32_t i = 0; i < n && rc == 0; i++) {
-		struct case_file *c = calloc(1, sizeof(*c));
-
-		rc = c ? consider(w, module[i], c, err)
-		       : err_set(err, ERR_SYS, "out of memory");
-		if (rc > 0) {
-			(void)snprintf(w->again, sizeof(w->again), "%s",
-				       c->m.path);	/* fits */
-			w->again_counts = c->counts && !c->bursts;
-			w->again_bursts = c->bursts;
-			w->again_facts = c->d;
-			w->again_facts.use = w->again_facts.made = w->again_facts.recent =
-				(struct usage){ 0 };
-		}
-		if (!c)
-			break;
-		store_profile_free(&c->use);
-		store_profile_free(&c->made);
-		store_profile_free(&c->window.recent);
-		free(c->d.use.count);
-		free(c->d.made.count);
-		free(c->d.recent.count);
-		free(c);
-	}
-	free(module);
+	if (rc == 0)
+		rc = store_inherited_ids(w->store, &module[1], &n[1], err);
+	for (int k = 0; k < 2; k++)
+		for (uint32_t i = 0; i < n[k] && rc == 0; i++)
+			rc = judge_one(w, module[k][i], err);
+	free(module[0]);
+	free(module[1]);
 	return rc;
 }

@@ -494,6 +494,81 @@ static void a_clock_that_was_set_back_holds_nothing_up(void **state)
 	assert_true(decide_since_s(now + 9 * year, now) > 40 * 365 * 86400.0);
 }
 
+/* A hundred blocks of the version before, each with 40 samples, 94 % of what there was. */
+static struct decide_inherited inherited_from(struct usage_count count[100])
+{
+	for (uint32_t i = 0; i < 100; i++)
+		count[i] = (struct usage_count){ i, 40 };
+	return (struct decide_inherited){ .use = { 100, count }, .samples = 4000,
+					  .matched = 0.94, .unseen = 0.02 };
+}
+
+static void inherited_samples_fill_up_what_own_ones_lack(void **state)
+{
+	struct policy p = { .inherit = 1, .inherit_least_pct = 70, .min_samples = 5000,
+			    .min_drift_pct = 20 };
+	struct usage_count old[100], few[100], other[] = { { 500, 600 } };
+	struct decide_inherited i = inherited_from(old);
+	struct usage own = { 0 }, another = USAGE(other);
+	double n;
+
+	(void)state;
+	assert_int_equal(decide_inherits(&p, &i, &own, &n), DECIDE_INHERIT);
+	assert_true(near(n, 4000));		/* never more than there were */
+	for (uint32_t k = 0; k < 100; k++)
+		few[k] = (struct usage_count){ k, 20 };
+	own = (struct usage){ 100, few };
+	assert_int_equal(decide_inherits(&p, &i, &own, &n), DECIDE_INHERIT);
+	assert_true(near(n, 3000));		/* 2,000 have taken their places */
+	p.min_samples = 2000;
+	assert_int_equal(decide_inherits(&p, &i, &own, &n), DECIDE_INHERIT_DISPLACED);
+	assert_true(n == 0);
+	p.min_samples = 5000;
+	assert_int_equal(decide_inherits(&p, &i, &another, &n), DECIDE_INHERIT_DRIFT);
+	assert_true(n == 0);
+	p.min_drift_pct = 100;
+	assert_int_equal(decide_inherits(&p, &i, &own, &n), DECIDE_INHERIT);
+	i.matched = 0.69;
+	assert_int_equal(decide_inherits(&p, &i, &own, &n), DECIDE_INHERIT_STRANGE);
+	assert_true(n == 0);
+	p.inherit_least_pct = 69;
+	assert_int_equal(decide_inherits(&p, &i, &own, &n), DECIDE_INHERIT);
+	p.inherit = 0;
+	assert_int_equal(decide_inherits(&p, &i, &own, &n), DECIDE_INHERIT_NOT);
+	assert_true(n == 0);
+	assert_true(near(decide_inherit_least(5000), 500));
+}
+
+/* What is inherited counts for a first layout; the blocks that the old version had not shown
+ * hold it up as they did there, not the many of which there is only a part of a sample. */
+static void inherited_evidence_makes_a_first_layout(void **state)
+{
+	struct policy p = { .min_samples = 5000, .max_unseen_pct = 10, .min_gain_ppm = 50,
+			    .min_drift_pct = 20, .cpu_per_day_s = 600, .disk_per_day_mib = 2048,
+			    .module_cpu_per_day_s = 600, .module_disk_per_day_mib = 2048 };
+	struct usage_count use[10000], recent[] = { { 1, 300 }, { 2, 200 } };
+	struct decide_module m = { .time_share = 0.5, .full_gain = 0.05, .since_s = -1,
+				   .observed = true, .recent = USAGE(recent) };
+
+	(void)state;
+	for (uint32_t i = 0; i < 10000; i++)
+		use[i] = (struct usage_count){ i, 0.4 };
+	use[1].samples = use[2].samples = 300;
+	m.use = (struct usage){ 10000, use };
+	m.use.count[5].samples = 4975 - usage_total(&m.use);
+	assert_int_equal(decide(&p, &m).reason, DECIDE_FEW_SAMPLES);
+	m.inherited = 4475;
+	m.inherited_unseen = 0.02;
+	struct decision d = decide(&p, &m);
+	assert_int_equal(d.reason, DECIDE_FIRST);
+	assert_true(d.act && near(d.unseen, 0.02));
+	m.inherited_unseen = 0.11;
+	assert_int_equal(decide(&p, &m).reason, DECIDE_UNSEEN);
+	m.inherited_unseen = 0.02;
+	m.use.count[5].samples = 0.4;
+	assert_int_equal(decide(&p, &m).reason, DECIDE_FEW_SAMPLES);
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -520,6 +595,8 @@ int main(void)
 		cmocka_unit_test(quality_grows_with_samples),
 		cmocka_unit_test(a_generation_is_blamed_unless_it_died_before),
 		cmocka_unit_test(a_clock_that_was_set_back_holds_nothing_up),
+		cmocka_unit_test(inherited_samples_fill_up_what_own_ones_lack),
+		cmocka_unit_test(inherited_evidence_makes_a_first_layout),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -407,7 +407,7 @@ static void unknown_and_repeated_names_are_named(void **state)
 		"t:1:1: unknown section 'idel'; did you mean 'idle'?");
 	refused("frobnicate:\n  check_s: 1\n",
 		"t:1:1: unknown section 'frobnicate'; the sections are monitor, "
-		"spool, idle, modules, users, optimize, rules");
+		"spool, idle, modules, users, optimize, profile, rules");
 	refused("rule: []\n", "t:1:1: unknown section 'rule'; did you mean 'rules'?");
 	refused("idle:\n  chek_s: 1\n",
 		"t:2:3: unknown setting 'idle.chek_s'; did you mean 'check_s'?");

@@ -290,7 +290,7 @@ static void what_is_no_rule_is_told_with_its_place(void **state)
 			sentence, sizeof(sentence),
 			"t:3:3: unknown setting 'rules.%s'; a rule has "
 			"name, paths, packages, users, refuse, share_layouts, and settings of "
-			"optimize but half_life_d",
+			"profile, and of optimize but half_life_d",
 			not_of_a_rule[i]);
 		refused(yaml, sentence);
 	}
@@ -309,9 +309,37 @@ static void rules_are_bounded(void **state)
 	refused(yaml, "t:258:3: a policy has at most 256 rules");
 }
 
+static void a_rule_says_what_inherits(void **state)
+{
+	struct policy *p = good("profile: {inherit_least_pct: 80}\n"
+				"rules:\n- {name: some, paths: [/a], inherit: on, "
+				"inherit_least_pct: 90}\n"
+				"- {name: others, paths: [/b], inherit: off}\n");
+	struct policy some = rule_apply(p, &p->rule[0]), rest = rule_apply(p, NULL);
+
+	(void)state;
+	assert_int_equal(some.inherit, 1);
+	assert_int_equal(some.inherit_least_pct, 90);
+	assert_int_equal(rest.inherit, 0);
+	assert_int_equal(rest.inherit_least_pct, 80);
+	assert_true(policy_inherits(p));
+	policy_free(p);
+	p = good("rules:\n- {name: others, paths: [/b], inherit: off}\n");
+	assert_false(policy_inherits(p));
+	policy_free(p);
+	p = good("profile: {inherit: on}");
+	assert_true(policy_inherits(p));
+	policy_free(p);
+	refused("profile: {inherit: auto}",
+		"t:1:20: profile.inherit: 'auto' is not one of off, on");
+	refused("profile: {inherit_least_pct: 0}",
+		"t:1:30: profile.inherit_least_pct: 0 is outside 1..100 %");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_rule_says_what_inherits),
 		cmocka_unit_test(the_first_rule_that_fits_decides),
 		cmocka_unit_test(a_rule_changes_what_it_says_and_nothing_else),
 		cmocka_unit_test(a_rule_says_what_is_counted),

@@ -42,6 +42,8 @@ static int play(int argc, char **argv)
 			if (strcmp(argv[i - 1], "-o") == 0 ||
 			    (i == argc - 1 && strncmp(argv[i], "fd:", 3) == 0))
 				to = atoi(argv[i] + 3);
+		if (to != 1 && strcmp(argv[1], "inherit") == 0 && write(1, "told", 4) != 4)
+			return 1;
 		return write(to, out, (size_t)n) == n ? 0 : 1;
 	}
 	if (strcmp(what, "descriptors") == 0) {
@@ -106,9 +108,9 @@ static struct job_result run(enum job_kind kind, const char *what, unsigned wall
 
 	spec.in[0] = input(what);
 	if (kind == JOB_OPTIMIZE || kind == JOB_INTERPRET || kind == JOB_VERIFY ||
-	    kind == JOB_INSTRUMENT)
+	    kind == JOB_INSTRUMENT || kind == JOB_INHERIT)
 		spec.in[spec.nin++] = input("second");
-	if (kind == JOB_INTERPRET)
+	if (kind == JOB_INTERPRET || kind == JOB_INHERIT)
 		spec.in[spec.nin++] = input("original");
 	struct job *j = job_start(&spec, &err);
 	if (!j)
@@ -137,6 +139,20 @@ static const char *text_of(struct job_result *r)
 	return text;
 }
 
+/* Its last output is what it prints. */
+static void an_inheriting_job_has_a_file_and_a_text(void **state)
+{
+	struct job_result r = run(JOB_INHERIT, "args", 60);
+	char text[8] = "";
+
+	(void)state;
+	assert_int_equal(r.nout, 2);
+	assert_int_equal(pread(r.out[1], text, sizeof(text), 0), 4);
+	assert_string_equal(text, "told");
+	assert_string_equal(text_of(&r),
+			    "inherit fd:3 --signature fd:4 --profile fd:5 -o fd:6 ");
+}
+
 static void a_job_gets_its_command_line(void **state)
 {
 	struct job_result r = run(JOB_DISASSEMBLE, "args", 60);
@@ -153,6 +169,8 @@ static void a_job_gets_its_command_line(void **state)
 	assert_string_equal(text_of(&r),
 			    "instrument fd:3 --profile fd:4 --private --text-at=0x40 "
 			    "--uncertain=4096 -o fd:5 --counts fd:6 --stats fd:7 ");
+	r = run(JOB_SIGNATURE, "args", 60);
+	assert_string_equal(text_of(&r), "analyze fd:3 --signature fd:4 ");
 	r = run(JOB_MAP, "args", 60);
 	assert_string_equal(text_of(&r), "extract-map fd:3 fd:4 ");
 	r = run(JOB_VERIFY, "args", 60);
@@ -397,6 +415,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_gets_its_command_line),
+		cmocka_unit_test(an_inheriting_job_has_a_file_and_a_text),
 		cmocka_unit_test(a_job_can_be_waited_for_at_the_usual_priority),
 		cmocka_unit_test(a_job_holds_only_its_own_descriptors),
 		cmocka_unit_test(a_job_has_its_limits_and_low_priority),

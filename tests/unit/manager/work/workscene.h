@@ -39,6 +39,8 @@ static int text_file(const char *text)
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 	return fd;
 }
+/* Does a job in the place of the parent: fills *r; NULL: it is refused. */
+static void (*run_job)(const struct msg *q, struct msg *r);
 
 static void put_file(const char *at, const char *content)
 {
@@ -63,6 +65,8 @@ static void answer(const struct msg *q)
 	} else if (q->type == MSG_LIVE_TURNS && turns_said) {
 		turns++;
 		strcpy(r.text, turns_said);
+	} else if (q->type == MSG_RUN_JOB && run_job) {
+		run_job(q, &r);
 	} else if (q->type == MSG_RESTORE && !refuses) {
 		restores++;
 		assert_string_equal(q->text, path);
@@ -74,8 +78,7 @@ static void answer(const struct msg *q)
 		strcpy(r.text, "no");
 	}
 	assert_int_equal(msg_send(parent, &r, &err), 0);
-	if (r.nfd)
-		close(r.fd[0]);
+	msg_close_fds(&r);
 }
 
 static void turn(void *ctx)
@@ -85,8 +88,8 @@ static void turn(void *ctx)
 
 	(void)ctx;
 	if (msg_receive(parent, MSG_ROLE_MANAGER, MSG_ROLE_PARENT, &q, &err) == 1) {
-		msg_close_fds(&q);
 		answer(&q);
+		msg_close_fds(&q);
 	}
 	assert_int_equal(ask_receive(&ask, &err), 0);
 }
@@ -142,6 +145,7 @@ static int setup(void **state)
 	(void)snprintf(original, sizeof(original), "%s/kept", dir);
 	parent = pair[0];
 	restores = 0;
+	run_job = NULL;
 	refuses = false;
 	live_list = turns_said = NULL;
 	turns = 0;
