@@ -66,6 +66,10 @@ static const struct cmd {
 	  "executions for llvm-bolt, or a graph of calls", cmd_export },
 	{ "foreign", "FILE TEXT -o PROFILE",
 	  "the profile that fdata or pre-aggregated text of llvm-bolt holds", cmd_foreign },
+	{ "annotate",
+	  "FILE SAMPLES --function=ADDRESS [--counts PROFILE [--cycles=THOUSANDTHS]]\n"
+	  "                    -o OUT",
+	  "where the cycles of a function go, by instruction, and why", cmd_annotate },
 	{ "places", "FILE PLACES [--debug FILE] -o OUT",
 	  "function, block, source line and inlined calls of addresses", cmd_places },
 	{ "disassemble", "FILE --start=ADDRESS --size=N", "prints instructions",

@@ -20,8 +20,13 @@ const struct ctl_command ctl_commands[] = {
 	  "modules and their procedures by samples; --log: those of recordings (no daemon "
 	  "needed),\n        also by program, source line or inlined function",
 	  ctl_report },
-	{ "annotate", "MODULE FUNCTION", "a function's blocks and instructions with samples",
-	  ctl_ask_module },
+	{ "annotate",
+	  "MODULE FUNCTION [--log=LOG|PROFILE]... [--counts=PROFILE [--mhz=N]] [--blocks]\n"
+	  "        [--limit=N] [--binary=FILE]... [--store=DIR]",
+	  "a function's blocks and instructions with samples; --log: by recordings (no\n"
+	  "        daemon needed), with cycles and what they wait for; --counts: by how often\n"
+	  "        they ran",
+	  ctl_annotate },
 	{ "explain", "MODULE", "why functions of a module are left as they are",
 	  ctl_ask_module },
 	{ "reoptimize", "PATH... | --all [--dry-run] [--wait]",

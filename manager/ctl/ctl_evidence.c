@@ -47,6 +47,8 @@ static bool parse_by(const char *text, enum rows_by *out)
 
 static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 {
+	uint32_t mhz;
+
 	switch (c) {
 	case 'b':
 		o->binary[o->source.nbinary++] = optarg;
@@ -73,6 +75,16 @@ static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 	case 'h':
 		o->shares = true;
 		return 0;
+	case 'B':
+		o->blocks = true;
+		return 0;
+	case 'c':
+		o->counts = optarg;
+		return 0;
+	case 'z':
+		return parse_limit(optarg, &mhz)
+			       ? (o->mhz = mhz, 0)
+			       : wrong(ctl, "--mhz", optarg, "not a number from 1 on");
 	case 's':
 		o->source.at.store = optarg;
 		return 0;
@@ -89,9 +101,12 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 {
 	static const struct option options[] = {
 		{ "binary", required_argument, NULL, 'b' },
+		{ "blocks", no_argument, NULL, 'B' },
 		{ "by", required_argument, NULL, 'y' },
+		{ "counts", required_argument, NULL, 'c' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ "log", required_argument, NULL, 'L' },
+		{ "mhz", required_argument, NULL, 'z' },
 		{ "module", required_argument, NULL, 'm' },
 		{ "morph-edit", required_argument, NULL, 'e' },
 		{ "shares", no_argument, NULL, 'h' },
@@ -118,6 +133,29 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 	if (code)
 		ctl_evidence_free(out);
 	return code;
+}
+
+const char *ctl_evidence_find(int argc, char **argv, const char *start)
+{
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], start, strlen(start)) == 0)
+			return argv[i];
+	return NULL;
+}
+
+bool ctl_evidence_only_logs(const struct ctl *ctl, int argc, char **argv,
+			    const char *const *option)
+{
+	for (int i = 0; option[i]; i++) {
+		const char *given = ctl_evidence_find(argc, argv, option[i]);
+
+		if (!given)
+			continue;
+		say_line(stderr, "morphctl %s: '%s' is for recordings: --log=LOG names one",
+			 ctl->command->name, given);
+		return true;
+	}
+	return false;
 }
 
 void ctl_evidence_free(struct ctl_evidence *o)

@@ -12,6 +12,9 @@ struct ctl_evidence {
 	const char **binary;		/* source's; malloc'd */
 	enum rows_by by;
 	bool by_given;
+	bool blocks;			/* only these, hottest first */
+	const char *counts;		/* an exact profile, NULL: none */
+	double mhz;			/* 0: as the machine says */
 	bool shares;			/* recordings of different lengths count alike */
 	const char *module;		/* NULL: all */
 	const char *sort;		/* NULL: as the command does */
@@ -20,11 +23,15 @@ struct ctl_evidence {
 	uint32_t nlog;
 };
 
-/* Takes the options --binary, --by, --limit, --log, --module, --morph-edit, --shares, --sort
- * and --store, as far as the command's usage line has them; what is left begins at
- * argv[optind].  0, or the exit code after a message. */
+/* Takes the options that the command's usage line has; what is left begins at argv[optind].
+ * 0, or the exit code after a message. */
 int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t limit,
 			 struct ctl_evidence *out);
+/* The first argument that begins like that; NULL: none does. */
+const char *ctl_evidence_find(int argc, char **argv, const char *start);
+/* Says that one of the options, as arguments begin, is for recordings alone, if it is there. */
+bool ctl_evidence_only_logs(const struct ctl *ctl, int argc, char **argv,
+			    const char *const *option);
 void ctl_evidence_free(struct ctl_evidence *o);
 
 /* Reads logs and profiles, all together; what could not be had of modules is said.  0, or the

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -225,13 +224,11 @@ static int export_one(const struct request *r, const struct form *form, struct a
 			 c.profile.module);
 	in[0] = modulefile_of_profile(&r->source.at, r->source.binary, r->source.nbinary,
 				      &c.profile, err);
-	in[1] = memfd_create("profile", MFD_CLOEXEC);
-	if (in[1] < 0)
-		err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
-	else if (in[0] >= 0 && io_write_all(in[1], c.text.p, c.text.n, err) == 0 &&
-		 lseek(in[1], 0, SEEK_SET) == 0)
-		rc = modulefile_text(r->source.at.morph_edit, JOB_EXPORT, in, 2, form->job, a,
-				     &out, err);
+	in[1] = modulefile_memory(c.text, err);
+	struct modulefile_job job = { .kind = JOB_EXPORT, .nin = 2, .in = { in[0], in[1] },
+				      .a = form->job };
+	if (in[0] >= 0 && in[1] >= 0)
+		rc = modulefile_text(r->source.at.morph_edit, &job, a, &out, err);
 	if (rc < 0)
 		err_wrap(err, "'%s'", c.profile.module);
 	else

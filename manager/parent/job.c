@@ -59,6 +59,7 @@ static const struct shape shape[NJOB] = {
 	[JOB_PLACES]	  = { "places",	     2, 3, 1, false },
 	[JOB_EXPORT]	  = { "export",	     2, 2, 1, false },
 	[JOB_FOREIGN]	  = { "foreign",     2, 2, 1, false },
+	[JOB_ANNOTATE]	  = { "annotate",    2, 3, 1, false },
 };
 
 struct job {
@@ -172,7 +173,8 @@ static int takes_debug_at(enum job_kind kind)
 static bool has_one_output(enum job_kind kind)
 {
 	return kind == JOB_INTERPRET || kind == JOB_EXECUTIONS || kind == JOB_COUNTS ||
-	       kind == JOB_PLACES || kind == JOB_EXPORT || kind == JOB_FOREIGN;
+	       kind == JOB_PLACES || kind == JOB_EXPORT || kind == JOB_FOREIGN ||
+	       kind == JOB_ANNOTATE;
 }
 
 /* The command line, in arg[] with room for the texts in text[]. */
@@ -203,6 +205,8 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("--counted");
 		if (i == takes_debug_at(spec->kind))
 			ADD("--debug");
+		if (i == 2 && spec->kind == JOB_ANNOTATE)
+			ADD("--counts");
 		if (i == 2 && interprets)
 			ADD("--original");
 		ADD("fd:%d", fd++);
@@ -215,6 +219,10 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("--executions");
 		if (spec->kind == JOB_EXPORT)
 			ADD("--format=%s", form[spec->a]);
+		if (spec->kind == JOB_ANNOTATE) {
+			ADD("--function=0x%" PRIx64, spec->a);
+			ADD("--cycles=%" PRIu64, spec->b);
+		}
 		ADD("-o");
 		ADD("fd:%d", fd);
 	} else if (spec->kind == JOB_INSTRUMENT) {

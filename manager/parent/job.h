@@ -50,6 +50,9 @@ enum job_kind {
 	JOB_EXPORT,
 	/* in: original, text of bolt's profile.  out: profile */
 	JOB_FOREIGN,
+	/* in: original, samples, perhaps exact profile.  out: where the cycles of a function
+	 * go, as text.  a: its entry, b: thousandths of a cycle that a sample stands for */
+	JOB_ANNOTATE,
 	NJOB
 };
 
