@@ -89,6 +89,11 @@ const struct ctl_command ctl_commands[] = {
 	  "writes what recordings or profiles show in the forms of other tools (no daemon "
 	  "needed)",
 	  ctl_export },
+	{ "cfg",
+	  "MODULE FUNCTION --log=LOG|PROFILE [--dot] [--output=FILE] [--binary=FILE]...\n"
+	  "        [--store=DIR]",
+	  "a function's flow graph with executions, as text or for Graphviz (no daemon needed)",
+	  ctl_cfg },
 	{ "stats",
 	  "LOG|PROFILE... [--by=machine|program|module|procedure|line|inlined]\n"
 	  "        [--module=NAME] [--shares] [--sort=NAME] [--limit=N] [--binary=FILE]...\n"

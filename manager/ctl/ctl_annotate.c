@@ -41,26 +41,6 @@ struct annotation {
 
 /* --- what is asked for --- */
 
-static uint32_t find_module(const struct evidence *e, const char *name)
-{
-	for (uint32_t i = 0; i < e->module.n; i++)
-		if (e->module.v[i].file && rows_is_module(&e->module.v[i], name))
-			return i;
-	return EVIDENCE_NONE;
-}
-
-static uint32_t find_function(const struct evidence_module *m, const char *name)
-{
-	const char *hex = strncmp(name, "fn_", 3) == 0	? name + 3 :
-			  strncmp(name, "0x", 2) == 0 ? name + 2 : NULL;
-
-	for (uint32_t i = 0; i < m->nfunction; i++)
-		if (strcmp(m->function[i].name, name) == 0 ||
-		    (hex && m->function[i].entry == strtoull(hex, NULL, 16)))
-			return i;
-	return EVIDENCE_NONE;
-}
-
 /* All samples of the module, a line for each place. */
 static int write_samples(const struct annotation *a, struct err *err)
 {
@@ -328,13 +308,8 @@ static int annotate(struct annotation *a, const char *module, const char *functi
 	if (a->e.executions)
 		return err_set(err, ERR_USAGE, "executions are no samples: --log takes logs, "
 			       "--counts exact profiles");
-	a->module = find_module(&a->e, module);
-	if (a->module == EVIDENCE_NONE)
-		return err_set(err, ERR_INPUT, "no samples of '%s'", module);
-	a->function = find_function(&a->e.module.v[a->module], function);
-	if (a->function == EVIDENCE_NONE)
-		return err_set(err, ERR_INPUT, "no samples of a function '%s' of '%s'",
-			       function, a->e.module.v[a->module].path);
+	if (ctl_evidence_function(&a->e, module, function, &a->module, &a->function, err) < 0)
+		return -1;
 	a->fd = evidence_open(&a->e.module.v[a->module], &a->o->source, err);
 	if (a->fd < 0)
 		return err_wrap(err, "'%s'", a->e.module.v[a->module].path);

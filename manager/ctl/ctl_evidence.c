@@ -75,6 +75,12 @@ static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 	case 'h':
 		o->shares = true;
 		return 0;
+	case 'd':
+		o->dot = true;
+		return 0;
+	case 'O':
+		o->out = optarg;
+		return 0;
 	case 'B':
 		o->blocks = true;
 		return 0;
@@ -104,11 +110,13 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 		{ "blocks", no_argument, NULL, 'B' },
 		{ "by", required_argument, NULL, 'y' },
 		{ "counts", required_argument, NULL, 'c' },
+		{ "dot", no_argument, NULL, 'd' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ "log", required_argument, NULL, 'L' },
 		{ "mhz", required_argument, NULL, 'z' },
 		{ "module", required_argument, NULL, 'm' },
 		{ "morph-edit", required_argument, NULL, 'e' },
+		{ "output", required_argument, NULL, 'O' },
 		{ "shares", no_argument, NULL, 'h' },
 		{ "sort", required_argument, NULL, 'o' },
 		{ "store", required_argument, NULL, 's' },
@@ -180,6 +188,40 @@ int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uin
 		if (out->module.v[i].note)
 			say_line(stderr, "morphctl: %s: %s", out->module.v[i].path,
 				 out->module.v[i].note);
+	return 0;
+}
+
+static uint32_t find_module(const struct evidence *e, const char *name)
+{
+	for (uint32_t i = 0; i < e->module.n; i++)
+		if (e->module.v[i].file && rows_is_module(&e->module.v[i], name))
+			return i;
+	return EVIDENCE_NONE;
+}
+
+static uint32_t find_function(const struct evidence_module *m, const char *name)
+{
+	const char *hex = strncmp(name, "fn_", 3) == 0	? name + 3
+			  : strncmp(name, "0x", 2) == 0 ? name + 2
+							: NULL;
+
+	for (uint32_t i = 0; i < m->nfunction; i++)
+		if (strcmp(m->function[i].name, name) == 0 ||
+		    (hex && m->function[i].entry == strtoull(hex, NULL, 16)))
+			return i;
+	return EVIDENCE_NONE;
+}
+
+int ctl_evidence_function(const struct evidence *e, const char *module, const char *function,
+			  uint32_t *out_module, uint32_t *out_function, struct err *err)
+{
+	*out_module = find_module(e, module);
+	if (*out_module == EVIDENCE_NONE)
+		return err_set(err, ERR_INPUT, "no samples of '%s'", module);
+	*out_function = find_function(&e->module.v[*out_module], function);
+	if (*out_function == EVIDENCE_NONE)
+		return err_set(err, ERR_INPUT, "no samples of a function '%s' of '%s'",
+			       function, e->module.v[*out_module].path);
 	return 0;
 }
 

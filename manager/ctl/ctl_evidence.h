@@ -12,6 +12,8 @@ struct ctl_evidence {
 	const char **binary;		/* source's; malloc'd */
 	enum rows_by by;
 	bool by_given;
+	bool dot;			/* for Graphviz */
+	const char *out;		/* NULL: standard output */
 	bool blocks;			/* only these, hottest first */
 	const char *counts;		/* an exact profile, NULL: none */
 	double mhz;			/* 0: as the machine says */
@@ -38,6 +40,10 @@ void ctl_evidence_free(struct ctl_evidence *o);
  * exit code after a message. */
 int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uint32_t n,
 		      struct arena *a, struct evidence *out);
+/* The indices of a module, and of a function of it: NAME, fn_HEX or 0xHEX.  -1: there are no
+ * samples of it. */
+int ctl_evidence_function(const struct evidence *e, const char *module, const char *function,
+			  uint32_t *out_module, uint32_t *out_function, struct err *err);
 /* Says what the words are that --sort takes; returns 2. */
 int ctl_evidence_wrong_sort(const struct ctl *ctl, const char *sort, const char *const *words);
 /* Which of the words `sort` is, 0 for NULL; -1: none. */

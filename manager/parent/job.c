@@ -181,7 +181,8 @@ static bool has_one_output(enum job_kind kind)
 static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYTES], char **arg)
 {
 	static const char *const option[] = { "-o", "--map", "--stats" };
-	static const char *const form[NJOB_FORM] = { "fdata", "preagg", "dot" };
+	static const char *const form[NJOB_FORM] = { "fdata", "preagg", "dot", "flow",
+							  "flowdot" };
 	const bool interprets = spec->kind == JOB_INTERPRET || spec->kind == JOB_EXECUTIONS;
 	int n = 0, fd = FIRST_FD;
 
@@ -219,6 +220,8 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("--executions");
 		if (spec->kind == JOB_EXPORT)
 			ADD("--format=%s", form[spec->a]);
+		if (spec->kind == JOB_EXPORT && spec->b)
+			ADD("--function=0x%" PRIx64, spec->b);
 		if (spec->kind == JOB_ANNOTATE) {
 			ADD("--function=0x%" PRIx64, spec->a);
 			ADD("--cycles=%" PRIu64, spec->b);
