@@ -62,10 +62,15 @@ static const struct cmd {
 	{ "symbols", "FILE [--debug FILE]", "addresses, sizes and names of functions",
 	  cmd_symbols },
 	{ "export",
-	  "FILE --profile P [--counted C] --format=fdata|preagg|dot -o OUT",
-	  "executions for llvm-bolt, or a graph of calls", cmd_export },
+	  "FILE --profile P [--counted C] --format=fdata|preagg|dot|flow|flowdot\n"
+	  "                    [--function=ADDRESS] -o OUT",
+	  "executions for llvm-bolt, a graph of calls, or of a function's flow", cmd_export },
 	{ "foreign", "FILE TEXT -o PROFILE",
 	  "the profile that fdata or pre-aggregated text of llvm-bolt holds", cmd_foreign },
+	{ "annotate",
+	  "FILE SAMPLES --function=ADDRESS [--counts PROFILE [--cycles=THOUSANDTHS]]\n"
+	  "                    -o OUT",
+	  "where the cycles of a function go, by instruction, and why", cmd_annotate },
 	{ "places", "FILE PLACES [--debug FILE] -o OUT",
 	  "function, block, source line and inlined calls of addresses", cmd_places },
 	{ "disassemble", "FILE --start=ADDRESS --size=N", "prints instructions",

@@ -35,6 +35,7 @@ int cmd_catches(int argc, char **argv);
 int cmd_symbols(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_foreign(int argc, char **argv);
+int cmd_annotate(int argc, char **argv);
 int cmd_places(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_disassemble(int argc, char **argv);

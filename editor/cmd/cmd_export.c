@@ -1,16 +1,23 @@
 /* cmd_export.c - what is made of a profile, in the forms of other tools: executions for
- * llvm-bolt (editor/exchange/boltprofile.h), a graph of calls (editor/exchange/calldot.h) */
+ * llvm-bolt (editor/exchange/boltprofile.h), graphs of calls (editor/exchange/calldot.h) and of
+ * a function's flow (editor/exchange/flowdot.h) */
 #include <string.h>
 
 #include "editor/cmd/cmd.h"
 #include "editor/exchange/bfdfile.h"
 #include "editor/exchange/boltprofile.h"
 #include "editor/exchange/calldot.h"
+#include "editor/exchange/flowdot.h"
 #include "editor/exchange/symbols.h"
 #include "editor/infer/infer.h"
 #include "editor/optimize.h"
 #include "lib/confinedjob.h"
 #include "lib/err.h"
+
+struct ctx {
+	const struct form *form;
+	uint64_t function;	/* its entry, for forms of one */
+};
 
 struct form {
 	const char *name;
@@ -52,16 +59,34 @@ static int write_dot(struct confinedjob *job, struct prog *prog, struct wr *out,
 	return 0;
 }
 
+static int write_flow(struct confinedjob *job, struct prog *prog, struct wr *out,
+		      struct err *err)
+{
+	const struct ctx *ctx = job->ctx;
+
+	return flowdot_text(prog, ctx->function, out, err);
+}
+
+static int write_flow_dot(struct confinedjob *job, struct prog *prog, struct wr *out,
+			  struct err *err)
+{
+	const struct ctx *ctx = job->ctx;
+
+	return flowdot_dot(prog, ctx->function, out, err);
+}
+
 static const struct form forms[] = {
 	{ "fdata", write_fdata },
 	{ "preagg", write_preagg },
 	{ "dot", write_dot },
+	{ "flow", write_flow },
+	{ "flowdot", write_flow_dot },
 	{ NULL, NULL }
 };
 
 static int work(struct confinedjob *job, void *arg, struct err *err)
 {
-	const struct form *form = arg;
+	const struct ctx *ctx = arg;
 	const struct profile *profile;
 	struct prog *prog = arena_alloc(job->arena, sizeof(*prog));
 
@@ -70,7 +95,7 @@ static int work(struct confinedjob *job, void *arg, struct err *err)
 	if (edit_analyze(job->in[CMD_IN_PROGRAM].bytes, profile, false, job->arena, prog,
 			 err) < 0 ||
 	    infer_counts(prog, err) < 0 ||
-	    form->write(job, prog, &job->out[0].bytes, err) < 0)
+	    ctx->form->write(job, prog, &job->out[0].bytes, err) < 0)
 		return confinedjob_wrap(job, CMD_IN_PROGRAM, err);
 	return 0;
 }
@@ -81,10 +106,12 @@ int cmd_export(int argc, char **argv)
 		CMD_OPTION_PROFILE,
 		CMD_OPTION_COUNTED,
 		{ "format", required_argument, NULL, 'f' },
+		{ "function", required_argument, NULL, 'F' },
 		{ 0 }
 	};
 	struct confinedjob job = { .nout = 1, .work = work, .out = { { .mode_from = -1 } } };
 	const struct form *form = NULL;
+	struct ctx ctx = { 0 };
 	int c;
 
 	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
@@ -93,6 +120,9 @@ int cmd_export(int argc, char **argv)
 		} else if (c == 'f') {
 			for (form = forms; form->name && strcmp(form->name, optarg) != 0; )
 				form++;
+		} else if (c == 'F') {
+			if (cmd_number("--function", optarg, UINT64_MAX, &ctx.function) < 0)
+				return 2;
 		} else if (!cmd_take_profile(&job, c)) {
 			return CMD_USAGE;
 		}
@@ -100,6 +130,7 @@ int cmd_export(int argc, char **argv)
 	if (argc - optind != 1 || !job.out[0].arg || !job.in[CMD_IN_PROFILE].arg || !form ||
 	    !form->name || cmd_set_inputs(&job, argv[optind]) < 0)
 		return CMD_USAGE;
-	job.ctx = (void *)(uintptr_t)form;	/* only read */
+	ctx.form = form;
+	job.ctx = &ctx;
 	return confinedjob_run(&job);
 }

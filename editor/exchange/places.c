@@ -17,6 +17,7 @@
 #include "binary/buildid.h"
 #include "editor/exchange/bfdfile.h"
 #include "editor/exchange/places.h"
+#include "editor/exchange/samplelines.h"
 #include "editor/exchange/symbols.h"
 #include "lib/arena.h"
 #include "lib/err.h"
@@ -40,54 +41,6 @@ struct resolver {
 	uint32_t *number_of_symbol;	/* [symbols.n] likewise */
 	uint32_t nfunction;
 };
-
-/* --- input --- */
-
-static bool parse_place(const char *line, size_t n, const struct image *img, vaddr *out)
-{
-	bool offset = n && line[0] == '+';
-	const char *s = line + offset, *end = line + n;
-	uint64_t v = 0;
-
-	if (end - s < 3 || end - s > 18 || s[0] != '0' || s[1] != 'x')
-		return false;
-	for (s += 2; s < end; s++) {
-		const char *digits = "0123456789abcdef", *d = memchr(digits, *s, 16);
-
-		if (!d)
-			return false;
-		v = v << 4 | (uint64_t)(d - digits);
-	}
-	*out = offset ? 0 : v;
-	for (uint32_t i = 0; offset && i < img->nph; i++) {
-		const Elf64_Phdr *p = &img->ph[i];
-
-		if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && v >= p->p_offset &&
-		    v - p->p_offset < p->p_filesz)
-			*out = p->p_vaddr + (v - p->p_offset);
-	}
-	return true;
-}
-
-static int read_places(struct resolver *r, struct bytes text, vaddr **out, uint32_t *n,
-		       struct err *err)
-{
-	VEC(vaddr) place = { 0 };
-
-	for (const uint8_t *p = text.p, *end = p + text.n, *nl; p < end; p = nl + 1) {
-		vaddr addr;
-
-		nl = memchr(p, '\n', (size_t)(end - p));
-		if (!nl || !parse_place((const char *)p, (size_t)(nl - p), &r->img, &addr) ||
-		    place.n == UINT32_MAX / 8)
-			return err_set(err, ERR_INPUT, "line %u of the places is malformed",
-				       place.n + 1);
-		vec_push(r->arena, &place, addr);
-	}
-	*out = place.v;
-	*n = place.n;
-	return 0;
-}
 
 /* --- output --- */
 
@@ -258,12 +211,15 @@ static void tell_build_id(struct resolver *r)
 	put(r, "\n");
 }
 
-static void analyze(struct resolver *r, struct bytes file, const vaddr *place, uint32_t n)
+static void analyze(struct resolver *r, struct bytes file, const struct samplelines *places)
 {
 	struct prog *prog = arena_alloc(r->arena, sizeof(*prog));
+	vaddr *wanted = arena_array(r->arena, places->n, sizeof(*wanted));
 	struct err why;
 
-	if (prog_analyze_at(file, place, n, r->arena, prog, &why) == 0) {
+	for (uint32_t i = 0; i < places->n; i++)
+		wanted[i] = places->at[i].addr;
+	if (prog_analyze_at(file, wanted, places->n, r->arena, prog, &why) == 0) {
 		r->prog = prog;
 		r->number_of_fn = arena_array(r->arena, prog->nfn + (size_t)1,
 					      sizeof(*r->number_of_fn));
@@ -277,12 +233,11 @@ int places_resolve(const struct places_input *in, struct arena *a, struct wr *ou
 {
 	struct resolver r = { .arena = a, .out = out };
 	struct bytes file = in->file, debug = in->debug;
-	vaddr *place = NULL;
-	uint32_t n = 0;
+	struct samplelines places = { 0 };
 	long nsymbol;
 
 	if (image_parse(file, a, &r.img, err) < 0 ||
-	    read_places(&r, in->places, &place, &n, err) < 0)
+	    samplelines_read(in->places, &r.img, a, &places, err) < 0)
 		return -1;
 	r.file = bfdfile_open(&file, "program", err);
 	if (!r.file)
@@ -298,9 +253,9 @@ int places_resolve(const struct places_input *in, struct arena *a, struct wr *ou
 		r.lines = r.file;
 	if (r.lines)
 		r.line_symbols = bfdfile_symbols(r.lines, false, &nsymbol);
-	analyze(&r, file, place, n);
-	for (uint32_t i = 0; i < n; i++)
-		tell_place(&r, place[i]);
+	analyze(&r, file, &places);
+	for (uint32_t i = 0; i < places.n; i++)
+		tell_place(&r, places.at[i].addr);
 	free(r.line_symbols);
 	bfdfile_close(r.debug);
 	bfdfile_close(r.file);

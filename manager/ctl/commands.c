@@ -20,8 +20,13 @@ const struct ctl_command ctl_commands[] = {
 	  "modules and their procedures by samples; --log: those of recordings (no daemon "
 	  "needed),\n        also by program, source line or inlined function",
 	  ctl_report },
-	{ "annotate", "MODULE FUNCTION", "a function's blocks and instructions with samples",
-	  ctl_ask_module },
+	{ "annotate",
+	  "MODULE FUNCTION [--log=LOG|PROFILE]... [--counts=PROFILE [--mhz=N]] [--blocks]\n"
+	  "        [--limit=N] [--binary=FILE]... [--store=DIR]",
+	  "a function's blocks and instructions with samples; --log: by recordings (no\n"
+	  "        daemon needed), with cycles and what they wait for; --counts: by how often\n"
+	  "        they ran",
+	  ctl_annotate },
 	{ "explain", "MODULE", "why functions of a module are left as they are",
 	  ctl_ask_module },
 	{ "reoptimize", "PATH... | --all [--dry-run] [--wait]",
@@ -84,6 +89,11 @@ const struct ctl_command ctl_commands[] = {
 	  "writes what recordings or profiles show in the forms of other tools (no daemon "
 	  "needed)",
 	  ctl_export },
+	{ "cfg",
+	  "MODULE FUNCTION --log=LOG|PROFILE [--dot] [--output=FILE] [--binary=FILE]...\n"
+	  "        [--store=DIR]",
+	  "a function's flow graph with executions, as text or for Graphviz (no daemon needed)",
+	  ctl_cfg },
 	{ "stats",
 	  "LOG|PROFILE... [--by=machine|program|module|procedure|line|inlined]\n"
 	  "        [--module=NAME] [--shares] [--sort=NAME] [--limit=N] [--binary=FILE]...\n"
@@ -97,6 +107,7 @@ const struct ctl_command ctl_commands[] = {
 	  "what became more and less from one recording to the other, and not by chance (no\n"
 	  "        daemon needed)",
 	  ctl_diff },
+	{ "metrics", "", "what the daemon has counted, as OpenMetrics text", ctl_metrics },
 	{ "try",
 	  "[--time=S] [--prepare=COMMAND] [--output=FILE]... [--repeatable] [--save=DIR]\n"
 	  "        -- COMMAND... | --pid=PID [--time=S] [--count=COMMAND] [--turn=S]\n"

@@ -44,9 +44,12 @@ int ctl_profile(const struct ctl *ctl, int argc, char **argv);
 int ctl_live(const struct ctl *ctl, int argc, char **argv);
 int ctl_import(const struct ctl *ctl, int argc, char **argv);
 int ctl_export(const struct ctl *ctl, int argc, char **argv);
+int ctl_annotate(const struct ctl *ctl, int argc, char **argv);
 int ctl_report(const struct ctl *ctl, int argc, char **argv);
+int ctl_cfg(const struct ctl *ctl, int argc, char **argv);
 int ctl_stats(const struct ctl *ctl, int argc, char **argv);
 int ctl_diff(const struct ctl *ctl, int argc, char **argv);
+int ctl_metrics(const struct ctl *ctl, int argc, char **argv);
 int ctl_try(const struct ctl *ctl, int argc, char **argv);
 int ctl_verify(const struct ctl *ctl, int argc, char **argv);
 

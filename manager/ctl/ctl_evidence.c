@@ -47,6 +47,8 @@ static bool parse_by(const char *text, enum rows_by *out)
 
 static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 {
+	uint32_t mhz;
+
 	switch (c) {
 	case 'b':
 		o->binary[o->source.nbinary++] = optarg;
@@ -73,6 +75,22 @@ static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 	case 'h':
 		o->shares = true;
 		return 0;
+	case 'd':
+		o->dot = true;
+		return 0;
+	case 'O':
+		o->out = optarg;
+		return 0;
+	case 'B':
+		o->blocks = true;
+		return 0;
+	case 'c':
+		o->counts = optarg;
+		return 0;
+	case 'z':
+		return parse_limit(optarg, &mhz)
+			       ? (o->mhz = mhz, 0)
+			       : wrong(ctl, "--mhz", optarg, "not a number from 1 on");
 	case 's':
 		o->source.at.store = optarg;
 		return 0;
@@ -89,11 +107,16 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 {
 	static const struct option options[] = {
 		{ "binary", required_argument, NULL, 'b' },
+		{ "blocks", no_argument, NULL, 'B' },
 		{ "by", required_argument, NULL, 'y' },
+		{ "counts", required_argument, NULL, 'c' },
+		{ "dot", no_argument, NULL, 'd' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ "log", required_argument, NULL, 'L' },
+		{ "mhz", required_argument, NULL, 'z' },
 		{ "module", required_argument, NULL, 'm' },
 		{ "morph-edit", required_argument, NULL, 'e' },
+		{ "output", required_argument, NULL, 'O' },
 		{ "shares", no_argument, NULL, 'h' },
 		{ "sort", required_argument, NULL, 'o' },
 		{ "store", required_argument, NULL, 's' },
@@ -120,6 +143,29 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 	return code;
 }
 
+const char *ctl_evidence_find(int argc, char **argv, const char *start)
+{
+	for (int i = 1; i < argc; i++)
+		if (strncmp(argv[i], start, strlen(start)) == 0)
+			return argv[i];
+	return NULL;
+}
+
+bool ctl_evidence_only_logs(const struct ctl *ctl, int argc, char **argv,
+			    const char *const *option)
+{
+	for (int i = 0; option[i]; i++) {
+		const char *given = ctl_evidence_find(argc, argv, option[i]);
+
+		if (!given)
+			continue;
+		say_line(stderr, "morphctl %s: '%s' is for recordings: --log=LOG names one",
+			 ctl->command->name, given);
+		return true;
+	}
+	return false;
+}
+
 void ctl_evidence_free(struct ctl_evidence *o)
 {
 	free(o->binary);
@@ -142,6 +188,40 @@ int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uin
 		if (out->module.v[i].note)
 			say_line(stderr, "morphctl: %s: %s", out->module.v[i].path,
 				 out->module.v[i].note);
+	return 0;
+}
+
+static uint32_t find_module(const struct evidence *e, const char *name)
+{
+	for (uint32_t i = 0; i < e->module.n; i++)
+		if (e->module.v[i].file && rows_is_module(&e->module.v[i], name))
+			return i;
+	return EVIDENCE_NONE;
+}
+
+static uint32_t find_function(const struct evidence_module *m, const char *name)
+{
+	const char *hex = strncmp(name, "fn_", 3) == 0	? name + 3
+			  : strncmp(name, "0x", 2) == 0 ? name + 2
+							: NULL;
+
+	for (uint32_t i = 0; i < m->nfunction; i++)
+		if (strcmp(m->function[i].name, name) == 0 ||
+		    (hex && m->function[i].entry == strtoull(hex, NULL, 16)))
+			return i;
+	return EVIDENCE_NONE;
+}
+
+int ctl_evidence_function(const struct evidence *e, const char *module, const char *function,
+			  uint32_t *out_module, uint32_t *out_function, struct err *err)
+{
+	*out_module = find_module(e, module);
+	if (*out_module == EVIDENCE_NONE)
+		return err_set(err, ERR_INPUT, "no samples of '%s'", module);
+	*out_function = find_function(&e->module.v[*out_module], function);
+	if (*out_function == EVIDENCE_NONE)
+		return err_set(err, ERR_INPUT, "no samples of a function '%s' of '%s'",
+			       function, e->module.v[*out_module].path);
 	return 0;
 }
 

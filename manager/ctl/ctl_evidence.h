@@ -12,6 +12,11 @@ struct ctl_evidence {
 	const char **binary;		/* source's; malloc'd */
 	enum rows_by by;
 	bool by_given;
+	bool dot;			/* for Graphviz */
+	const char *out;		/* NULL: standard output */
+	bool blocks;			/* only these, hottest first */
+	const char *counts;		/* an exact profile, NULL: none */
+	double mhz;			/* 0: as the machine says */
 	bool shares;			/* recordings of different lengths count alike */
 	const char *module;		/* NULL: all */
 	const char *sort;		/* NULL: as the command does */
@@ -20,17 +25,25 @@ struct ctl_evidence {
 	uint32_t nlog;
 };
 
-/* Takes the options --binary, --by, --limit, --log, --module, --morph-edit, --shares, --sort
- * and --store, as far as the command's usage line has them; what is left begins at
- * argv[optind].  0, or the exit code after a message. */
+/* Takes the options that the command's usage line has; what is left begins at argv[optind].
+ * 0, or the exit code after a message. */
 int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t limit,
 			 struct ctl_evidence *out);
+/* The first argument that begins like that; NULL: none does. */
+const char *ctl_evidence_find(int argc, char **argv, const char *start);
+/* Says that one of the options, as arguments begin, is for recordings alone, if it is there. */
+bool ctl_evidence_only_logs(const struct ctl *ctl, int argc, char **argv,
+			    const char *const *option);
 void ctl_evidence_free(struct ctl_evidence *o);
 
 /* Reads logs and profiles, all together; what could not be had of modules is said.  0, or the
  * exit code after a message. */
 int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uint32_t n,
 		      struct arena *a, struct evidence *out);
+/* The indices of a module, and of a function of it: NAME, fn_HEX or 0xHEX.  -1: there are no
+ * samples of it. */
+int ctl_evidence_function(const struct evidence *e, const char *module, const char *function,
+			  uint32_t *out_module, uint32_t *out_function, struct err *err);
 /* Says what the words are that --sort takes; returns 2. */
 int ctl_evidence_wrong_sort(const struct ctl *ctl, const char *sort, const char *const *words);
 /* Which of the words `sort` is, 0 for NULL; -1: none. */

@@ -1,5 +1,8 @@
-/* ctl_export.c - morphctl export: what a recording or a profile shows, in the forms of other
- * tools, without a daemon */
+/* ctl_export.c - morphctl export and cfg: what a recording or a profile shows, in the forms of
+ * other tools, without a daemon
+ *
+ * Tested by tests/e2e/export.sh, tests/e2e/bolt.sh and tests/e2e/cfg.sh.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -16,7 +18,7 @@
 #include "lib/memory.h"
 #include "lib/profile.h"
 #include "lib/say.h"
-#include "manager/ctl/ctl.h"
+#include "manager/ctl/ctl_evidence.h"
 #include "manager/ctl/profile_log.h"
 #include "manager/parent/program.h"
 #include "manager/report/evidence.h"
@@ -30,6 +32,7 @@ struct request {
 	uint32_t ninput;
 	const char *module;		/* NULL: the one with most samples */
 	const char *out;
+	vaddr function;			/* for forms of one; else 0 */
 };
 
 static const struct form {
@@ -225,13 +228,11 @@ static int export_one(const struct request *r, const struct form *form, struct a
 			 c.profile.module);
 	in[0] = modulefile_of_profile(&r->source.at, r->source.binary, r->source.nbinary,
 				      &c.profile, err);
-	in[1] = memfd_create("profile", MFD_CLOEXEC);
-	if (in[1] < 0)
-		err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
-	else if (in[0] >= 0 && io_write_all(in[1], c.text.p, c.text.n, err) == 0 &&
-		 lseek(in[1], 0, SEEK_SET) == 0)
-		rc = modulefile_text(r->source.at.morph_edit, JOB_EXPORT, in, 2, form->job, a,
-				     &out, err);
+	in[1] = modulefile_memory(c.text, err);
+	struct modulefile_job job = { .kind = JOB_EXPORT, .nin = 2, .in = { in[0], in[1] },
+				      .a = form->job, .b = r->function };
+	if (in[0] >= 0 && in[1] >= 0)
+		rc = modulefile_text(r->source.at.morph_edit, &job, a, &out, err);
 	if (rc < 0)
 		err_wrap(err, "'%s'", c.profile.module);
 	else
@@ -242,7 +243,7 @@ static int export_one(const struct request *r, const struct form *form, struct a
 	return rc;
 }
 
-/* --- the command --- */
+/* --- the commands --- */
 
 static const struct form *find_form(const char *name)
 {
@@ -264,6 +265,46 @@ static int run(const struct request *r, const struct form *form)
 		return 0;
 	say_line(stderr, "morphctl: %s", err.text);
 	return err_exit_code(&err);
+}
+
+/* --- the flow of a function --- */
+
+static int flow(const struct ctl_evidence *o, const char *module, const char *function,
+		const char *out)
+{
+	struct form form = { "cfg", NULL, o->dot ? JOB_FLOW_DOT : JOB_FLOW };
+	struct request r = { .source = o->source, .input = o->log, .ninput = o->nlog,
+			     .module = module, .out = out };
+	struct arena *a = arena_new();
+	struct err err = { 0 };
+	uint32_t m, f;
+	struct evidence e;
+	int code = ctl_evidence_read(o, o->log, o->nlog, a, &e);
+
+	if (code == 0 && ctl_evidence_function(&e, module, function, &m, &f, &err) == 0) {
+		r.function = e.module.v[m].function[f].entry;
+		(void)export_one(&r, &form, a, &err);	/* *err says whether it failed */
+	}
+	if (code == 0 && err.kind != ERR_NONE) {
+		say_line(stderr, "morphctl: %s", err.text);
+		code = err_exit_code(&err);
+	}
+	arena_free(a);
+	return code;
+}
+
+int ctl_cfg(const struct ctl *ctl, int argc, char **argv)
+{
+	struct ctl_evidence o;
+	int code = ctl_evidence_options(ctl, argc, argv, UINT32_MAX, &o);
+
+	if (code)
+		return code;
+	code = argc - optind == 2 && o.nlog == 1
+		       ? flow(&o, argv[optind], argv[optind + 1], o.out ? o.out : "-")
+		       : ctl_usage(ctl);
+	ctl_evidence_free(&o);
+	return code;
 }
 
 int ctl_export(const struct ctl *ctl, int argc, char **argv)

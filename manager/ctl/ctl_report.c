@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/say.h"
 #include "lib/table.h"
 #include "manager/ctl/ctl_evidence.h"
 
@@ -132,38 +131,16 @@ static int report_logs(const struct ctl *ctl, const struct ctl_evidence *o)
 	return code;
 }
 
-/* The first argument that begins like that; NULL: none does. */
-static const char *find(int argc, char **argv, const char *start)
-{
-	for (int i = 1; i < argc; i++)
-		if (strncmp(argv[i], start, strlen(start)) == 0)
-			return argv[i];
-	return NULL;
-}
-
-/* The daemon knows no programs and lines, and has its own store. */
-static int ask(const struct ctl *ctl, int argc, char **argv)
-{
-	static const char *const not_its[] = { "--by=", "--binary=", "--store=", NULL };
-
-	for (int i = 0; not_its[i]; i++) {
-		const char *option = find(argc, argv, not_its[i]);
-
-		if (option) {
-			say_line(stderr, "morphctl report: '%s' is for recordings: --log=LOG "
-				 "names one", option);
-			return 2;
-		}
-	}
-	return ctl_ask_module(ctl, argc, argv);
-}
-
 int ctl_report(const struct ctl *ctl, int argc, char **argv)
 {
+	/* the daemon knows no programs and lines, and has its own store */
+	static const char *const not_its[] = { "--by=", "--binary=", "--store=", NULL };
 	struct ctl_evidence o;
 
-	if (!find(argc, argv, "--log="))
-		return ask(ctl, argc, argv);
+	if (!ctl_evidence_find(argc, argv, "--log="))
+		return ctl_evidence_only_logs(ctl, argc, argv, not_its)
+			       ? 2
+			       : ctl_ask_module(ctl, argc, argv);
 	int code = ctl_evidence_options(ctl, argc, argv, LIMIT, &o);
 	if (code)
 		return code;

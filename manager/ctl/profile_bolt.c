@@ -128,7 +128,8 @@ int profile_bolt_import(const struct profile_log_import *import, const char *out
 		err_wrap(err, "'%s'", import->binary[0]);
 		goto out;
 	}
-	if (modulefile_text(places->morph_edit, JOB_FOREIGN, in, 2, 0, a, &b, err) < 0 ||
+	struct modulefile_job job = { .kind = JOB_FOREIGN, .nin = 2, .in = { in[0], in[1] } };
+	if (modulefile_text(places->morph_edit, &job, a, &b, err) < 0 ||
 	    profile_read(b, a, &p, err) < 0) {
 		err_wrap(err, "'%s'", import->recording[0]);
 		goto out;

@@ -67,7 +67,10 @@ static void say(const struct log *l, const char *path, const char *text)
 static int run(const struct log *l, enum job_kind kind, const int *in, int nin, int *out,
 	       struct err *err)
 {
-	return modulefile_job(l->morph_edit, kind, in, nin, 0, out, err);
+	struct modulefile_job job = { .kind = kind, .nin = nin };
+
+	memcpy(job.in, in, (size_t)nin * sizeof(*in));
+	return modulefile_run(l->morph_edit, &job, out, err);
 }
 
 static int make_table(const struct log *l, int fd, struct blocktable *out, struct err *err)

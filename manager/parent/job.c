@@ -61,6 +61,7 @@ static const struct shape shape[NJOB] = {
 	[JOB_PLACES]	  = { "places",	     2, 3, 1, false },
 	[JOB_EXPORT]	  = { "export",	     2, 2, 1, false },
 	[JOB_FOREIGN]	  = { "foreign",     2, 2, 1, false },
+	[JOB_ANNOTATE]	  = { "annotate",    2, 3, 1, false },
 };
 
 struct job {
@@ -175,14 +176,15 @@ static bool has_one_output(enum job_kind kind)
 {
 	return kind == JOB_INTERPRET || kind == JOB_EXECUTIONS || kind == JOB_COUNTS ||
 	       kind == JOB_PLACES || kind == JOB_EXPORT || kind == JOB_FOREIGN ||
-	       kind == JOB_INHERIT;
+	       kind == JOB_INHERIT || kind == JOB_ANNOTATE;
 }
 
 /* The command line, in arg[] with room for the texts in text[]. */
 static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYTES], char **arg)
 {
 	static const char *const option[] = { "-o", "--map", "--stats" };
-	static const char *const form[NJOB_FORM] = { "fdata", "preagg", "dot" };
+	static const char *const form[NJOB_FORM] = { "fdata", "preagg", "dot", "flow",
+							  "flowdot" };
 	const bool interprets = spec->kind == JOB_INTERPRET || spec->kind == JOB_EXECUTIONS;
 	int n = 0, fd = FIRST_FD;
 
@@ -209,6 +211,8 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("--counted");
 		if (i == takes_debug_at(spec->kind))
 			ADD("--debug");
+		if (i == 2 && spec->kind == JOB_ANNOTATE)
+			ADD("--counts");
 		if (i == 2 && interprets)
 			ADD("--original");
 		ADD("fd:%d", fd++);
@@ -221,6 +225,12 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("--executions");
 		if (spec->kind == JOB_EXPORT)
 			ADD("--format=%s", form[spec->a]);
+		if (spec->kind == JOB_EXPORT && spec->b)
+			ADD("--function=0x%" PRIx64, spec->b);
+		if (spec->kind == JOB_ANNOTATE) {
+			ADD("--function=0x%" PRIx64, spec->a);
+			ADD("--cycles=%" PRIu64, spec->b);
+		}
 		ADD("-o");
 		ADD("fd:%d", fd);
 	} else if (spec->kind == JOB_INSTRUMENT) {

@@ -50,15 +50,19 @@ enum job_kind {
 	JOB_CATCHES,
 	/* in: file, places, perhaps its debug file.  out: what stands there, as text */
 	JOB_PLACES,
-	/* in: original, profile.  out: text in another tool's form.  a: enum job_form */
+	/* in: original, profile.  out: text in another tool's form.  a: enum job_form, b: entry
+	 * of the function for forms of one */
 	JOB_EXPORT,
 	/* in: original, text of bolt's profile.  out: profile */
 	JOB_FOREIGN,
+	/* in: original, samples, perhaps exact profile.  out: where the cycles of a function
+	 * go, as text.  a: its entry, b: thousandths of a cycle that a sample stands for */
+	JOB_ANNOTATE,
 	NJOB
 };
 
 /* What JOB_EXPORT writes. */
-enum job_form { JOB_FDATA, JOB_PREAGG, JOB_DOT, NJOB_FORM };
+enum job_form { JOB_FDATA, JOB_PREAGG, JOB_DOT, JOB_FLOW, JOB_FLOW_DOT, NJOB_FORM };
 
 /* What a request to the parent does to the job under way (MSG_YIELD). */
 enum yield_act { YIELD_NOTHING, YIELD_STOP, YIELD_GO_ON, YIELD_HURRY, YIELD_GIVE_UP };

@@ -78,6 +78,25 @@ static int add_profile(struct evidence *e, int fd, const struct evidence_source 
 	return 0;
 }
 
+int evidence_open(const struct evidence_module *m, const struct evidence_source *source,
+		  struct err *err)
+{
+	const char *path = m->path;
+	struct blockmap map = { 0 };
+	struct stat st;
+
+	for (uint32_t i = 0; i < source->nbinary; i++)
+		if (strcmp(evidence_base(source->binary[i]), evidence_base(path)) == 0)
+			path = source->binary[i];
+	int fd = modulefile_open(path, &st, err);
+	if (fd < 0 || !blockmap_may_be_in(fd))
+		return fd;
+	int original = modulefile_original(&source->at, fd, &map, err);
+	blockmap_free(&map);
+	close(fd);
+	return original;
+}
+
 int evidence_add(struct evidence *e, const char *path, const struct evidence_source *source,
 		 struct err *err)
 {

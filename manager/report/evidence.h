@@ -81,6 +81,10 @@ void evidence_init(struct evidence *e, struct arena *a);
 int evidence_add(struct evidence *e, const char *path, const struct evidence_source *source,
 		 struct err *err);
 
+/* The original of a module, by its path, --binary and the store; a descriptor. */
+int evidence_open(const struct evidence_module *m, const struct evidence_source *source,
+		  struct err *err);
+
 /* The indices of what has that name, entered if it is not there yet. */
 uint32_t evidence_program(struct evidence *e, const char *path);
 uint32_t evidence_module(struct evidence *e, const char *path, bool file);

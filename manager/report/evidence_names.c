@@ -10,15 +10,11 @@
 #include "manager/report/evidence_names.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/err.h"
-#include "lib/io.h"
 #include "lib/utf8.h"
 
 enum { WORDS = 4, FRAMES_MAX = 64 };
@@ -154,38 +150,26 @@ int evidence_read_names(struct evidence *e, struct bytes text, uint32_t first, s
 	return 0;
 }
 
-static int memory_of(const struct wr *text, struct err *err)
-{
-	int fd = memfd_create("places", MFD_CLOEXEC);
-
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
-	if (io_write_all(fd, wr_bytes(text).p, text->n, err) == 0 &&
-	    lseek(fd, 0, SEEK_SET) == 0)
-		return fd;
-	close(fd);
-	return -1;
-}
-
 int evidence_ask_names(struct evidence *e, const char *morph_edit, int fd,
 		       const struct wr *places, uint32_t first, struct err *err)
 {
+	struct modulefile_job job = { .kind = JOB_PLACES, .nin = 2, .in = { fd, -1, -1 } };
 	char id[2 * MODULEFILE_ID_MAX + 1] = "";
 	struct bytes text;
 	struct err unused;
-	int in[3] = { fd, memory_of(places, err), -1 };
 
-	if (in[1] < 0)
+	job.in[1] = modulefile_memory(wr_bytes(places), err);
+	if (job.in[1] < 0)
 		return -1;
 	/* without it there is no debug file, and the other job says why */
 	if (modulefile_build_id(morph_edit, fd, id, &unused) == 0)
-		in[2] = modulefile_debug(id);
-	int rc = modulefile_text(morph_edit, JOB_PLACES, in, in[2] < 0 ? 2 : 3, 0, e->arena,
-				 &text, err);
+		job.in[2] = modulefile_debug(id);
+	job.nin += job.in[2] >= 0;
+	int rc = modulefile_text(morph_edit, &job, e->arena, &text, err);
 	if (rc == 0)
 		rc = evidence_read_names(e, text, first, err);
-	close(in[1]);
-	if (in[2] >= 0)
-		close(in[2]);
+	close(job.in[1]);
+	if (job.in[2] >= 0)
+		close(job.in[2]);
 	return rc;
 }

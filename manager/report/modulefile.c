@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
@@ -18,34 +19,46 @@
 #include "lib/profile.h"
 #include "manager/parent/regular.h"
 
-int modulefile_job(const char *morph_edit, enum job_kind kind, const int *in, int nin,
-		   uint64_t a, int *out, struct err *err)
+int modulefile_run(const char *morph_edit, const struct modulefile_job *job, int *out,
+		   struct err *err)
 {
 	struct job_spec spec = {
-		.kind = kind, .morph_edit = morph_edit, .user = { false, 0, 0 },
+		.kind = job->kind, .morph_edit = morph_edit, .user = { false, 0, 0 },
 		.memory_bytes = UINT64_MAX, .file_bytes = MODULEFILE_OUTPUT_MAX,
-		.cpu_s = MODULEFILE_JOB_S, .wall_s = MODULEFILE_JOB_S, .nin = nin, .a = a,
-		.prompt = true,
+		.cpu_s = MODULEFILE_JOB_S, .wall_s = MODULEFILE_JOB_S, .nin = job->nin,
+		.a = job->a, .b = job->b, .prompt = true,
 	};
 	int fd[JOB_MAX_OUT];
 
-	memcpy(spec.in, in, (size_t)nin * sizeof(*in));
+	memcpy(spec.in, job->in, (size_t)job->nin * sizeof(*job->in));
 	if (job_run(&spec, fd, err) < 0)
 		return -1;
 	*out = fd[0];
 	return 0;
 }
 
-int modulefile_text(const char *morph_edit, enum job_kind kind, const int *in, int nin,
-		    uint64_t a, struct arena *arena, struct bytes *out, struct err *err)
+int modulefile_text(const char *morph_edit, const struct modulefile_job *job, struct arena *a,
+		    struct bytes *out, struct err *err)
 {
 	int fd;
 
-	if (modulefile_job(morph_edit, kind, in, nin, a, &fd, err) < 0)
+	if (modulefile_run(morph_edit, job, &fd, err) < 0)
 		return -1;
-	int rc = io_read_all(fd, MODULEFILE_OUTPUT_MAX, arena, out, err);
+	int rc = io_read_all(fd, MODULEFILE_OUTPUT_MAX, a, out, err);
 	close(fd);
 	return rc;
+}
+
+int modulefile_memory(struct bytes text, struct err *err)
+{
+	int fd = memfd_create("text", MFD_CLOEXEC);
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
+	if (io_write_all(fd, text.p, text.n, err) == 0 && lseek(fd, 0, SEEK_SET) == 0)
+		return fd;
+	close(fd);
+	return -1;
 }
 
 int modulefile_open(const char *path, struct stat *st, struct err *err)
@@ -97,7 +110,8 @@ int modulefile_build_id(const char *morph_edit, int fd, char hex[2 * MODULEFILE_
 {
 	struct arena *a = arena_new();
 	struct bytes b;
-	int rc = modulefile_text(morph_edit, JOB_BUILD_ID, &fd, 1, 0, a, &b, err);
+	struct modulefile_job job = { .kind = JOB_BUILD_ID, .nin = 1, .in = { fd } };
+	int rc = modulefile_text(morph_edit, &job, a, &b, err);
 
 	if (rc == 0) {
 		size_t n = b.n ? b.n - 1 : 0;	/* a line */
@@ -119,7 +133,8 @@ int modulefile_original(const struct modulefile_places *places, int fd, struct b
 	int original = -1;
 	struct bytes b;
 
-	if (modulefile_text(places->morph_edit, JOB_MAP, &fd, 1, 0, a, &b, err) == 0 &&
+	struct modulefile_job job = { .kind = JOB_MAP, .nin = 1, .in = { fd } };
+	if (modulefile_text(places->morph_edit, &job, a, &b, err) == 0 &&
 	    blockmap_read(b, map, err) == 0) {
 		digest_hex(&map->original, hex);
 		int n = snprintf(path, sizeof(path), "%s/originals/%s", places->store, hex);

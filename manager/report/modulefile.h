@@ -22,12 +22,20 @@ struct modulefile_places {
 
 enum { MODULEFILE_OUTPUT_MAX = 1 << 30, MODULEFILE_JOB_S = 3600, MODULEFILE_ID_MAX = 20 };
 
-/* One job for somebody who waits.  `a` is as its kind says. */
-int modulefile_job(const char *morph_edit, enum job_kind kind, const int *in, int nin,
-		   uint64_t a, int *out, struct err *err);
+struct modulefile_job {
+	enum job_kind kind;
+	int nin, in[JOB_MAX_IN];
+	uint64_t a, b;			/* as the kind says */
+};
+
+/* One job for somebody who waits; *out is the caller's. */
+int modulefile_run(const char *morph_edit, const struct modulefile_job *job, int *out,
+		   struct err *err);
 /* The same; the whole output, in the arena. */
-int modulefile_text(const char *morph_edit, enum job_kind kind, const int *in, int nin,
-		    uint64_t a, struct arena *arena, struct bytes *out, struct err *err);
+int modulefile_text(const char *morph_edit, const struct modulefile_job *job, struct arena *a,
+		    struct bytes *out, struct err *err);
+/* A memory file with that text, to be read from its start; -1 with *err filled. */
+int modulefile_memory(struct bytes text, struct err *err);
 
 /* A descriptor.  What is no regular file is not opened at all. */
 int modulefile_open(const char *path, struct stat *st, struct err *err);

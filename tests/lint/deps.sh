@@ -30,10 +30,11 @@ editor/instrument: editor/graph editor/infer editor/passes editor/emit postmorph
 editor/interpret: postmorph binary lib
 editor/inherit: postmorph binary lib
 editor/exchange: editor/graph editor/infer editor/interpret postmorph binary lib
+editor/annotate: editor/exchange editor/infer editor postmorph binary lib
 editor/debug: binary lib
 editor/measure: editor/graph editor/infer editor/emit postmorph binary lib
 editor: editor/cmd editor/graph editor/infer editor/passes editor/emit editor/measure postmorph binary lib
-editor/cmd: editor editor/debug editor/exchange editor/infer editor/inherit editor/instrument editor/interpret editor/measure editor/emit postmorph binary lib
+editor/cmd: editor editor/annotate editor/debug editor/exchange editor/infer editor/inherit editor/instrument editor/interpret editor/measure editor/emit postmorph binary lib
 manager/parent: lib
 manager/samples: monitor policy lib
 manager/import: monitor lib
@@ -146,7 +147,7 @@ none "symbols go as the table says" "$(judge_symbols <"$T/symbols")"
 # function (tablewalk.c) and the walk of a table's address away from it (tableaway.c) need each other.
 for folder in lib binary verify live policy monitor postmorph postmorph/ir postmorph/unwind postmorph/machine \
 	postmorph/refs editor editor/graph editor/infer editor/passes editor/emit editor/instrument \
-	editor/interpret editor/exchange editor/measure editor/cmd manager manager/parent manager/samples manager/store \
+	editor/interpret editor/exchange editor/annotate editor/measure editor/cmd manager manager/parent manager/samples manager/store \
 	manager/work manager/control manager/report manager/try manager/ctl; do
 	none "files of $folder/ are in no circle" "$(judge_cycles $folder <"$T/symbols")"
 done

@@ -1,0 +1,45 @@
+/* annotate.h - where the cycles of a function go, instruction by instruction
+ *
+ * Samples are lines "ADDRESS COUNT", by instruction, of the whole module (addresses as in
+ * editor/exchange/places.h).  A clock's interrupt comes when an instruction has retired, so its
+ * PC is that of the next one: time is charged to the instruction that ran before, over the
+ * edges that lead to a block where that is its first one.
+ *
+ * Executions are those of an exact profile if there is one, else what inference makes of the
+ * samples: then they are in units of a sample per instruction, and cycles are known up to a
+ * factor, which is the smallest with which no block is faster than at best.
+ *
+ * What an instruction takes longer than at best (bestcase.h) has causes that PCs do not tell
+ * apart; each has a range, from what can only be it to what may be it.
+ *
+ * The answer is text, words separated by tabs:
+ *
+ *	function ENTRY SAMPLES ENTRIES SCALE	"counted", or "at-least" as has been said
+ *	cause NAME LOW HIGH			percent of the function's time
+ *	block ADDRESS SIZE INSTRUCTIONS SAMPLES EXECUTIONS CONFIDENCE CYCLES BEST
+ *	insn ADDRESS SAMPLES EXECUTIONS CYCLES BEST CULPRIT WHY
+ *
+ * in the order of addresses; cycles are for each execution.  CULPRIT is the address of the
+ * instruction that it waits for, or "-"; WHY is "" or the words of causes.
+ */
+#ifndef EDITOR_ANNOTATE_ANNOTATE_H
+#define EDITOR_ANNOTATE_ANNOTATE_H
+
+#include "lib/addr.h"
+#include "lib/wr.h"
+
+struct arena;
+struct err;
+
+struct annotate_input {
+	struct bytes file, samples;
+	struct bytes counts;		/* an exact profile; p NULL: none */
+	vaddr function;			/* its entry */
+	double cycles_per_sample;	/* with counts; 0: not known */
+};
+
+/* -1: malformed input, no such function, or one that is left alone, with the reason. */
+int annotate_write(const struct annotate_input *in, struct arena *a, struct wr *out,
+		   struct err *err);
+
+#endif

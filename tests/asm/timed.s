@@ -1,0 +1,21 @@
+# Instructions of which test_insntime.c knows what they need, each behind a label.
+	.text
+	.globl	timed
+	.type	timed, @function
+timed:
+	.cfi_startproc
+l_add:	add	%rbx, %rax
+l_zero:	xor	%ecx, %ecx
+l_mul:	imul	%rsi, %rdx
+l_div:	div	%r8
+l_load:	mov	8(%rdi,%rbx,4), %r9d
+l_store:	movb	%al, 3(%rsp)
+l_update:	addq	$1, (%r10)
+l_lea:	lea	8(%rdi,%rbx,4), %r11
+l_float:	addsd	%xmm1, %xmm2
+l_nop:	nop
+l_setc:	sbb	%rax, %rax
+l_jump:	jc	timed
+	ret
+	.cfi_endproc
+	.size	timed, .-timed

@@ -1,0 +1,166 @@
+/* stalls.c - loops of which it is known what they wait for, for tests/e2e/annotate.sh
+ *
+ * Each function is one loop in assembler; the label culprit_NAME stands at the instruction that
+ * is to blame for most of its time.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LOOP __attribute__((noinline, noclone)) void
+#define CULPRIT(name) ".globl culprit_" #name "\nculprit_" #name ":"
+
+static volatile uint64_t sink;
+
+LOOP division(uint64_t n)
+{
+	uint64_t x = ~UINT64_C(0);
+
+	asm volatile("1: xor %%edx, %%edx\n"
+		     CULPRIT(division) "div %2\n"
+		     "or %3, %0\n"
+		     "dec %1\n"
+		     "jnz 1b\n"
+		     : "+a"(x), "+r"(n) : "r"(UINT64_C(3)), "r"(UINT64_C(1) << 62) : "rdx");
+	sink = x;
+}
+
+LOOP multiplication(uint64_t n)
+{
+	uint64_t x = 3;
+
+	asm volatile("1:\n"
+		     CULPRIT(multiplication) "imul %2, %0\n"
+		     "dec %1\n"
+		     "jnz 1b\n"
+		     : "+r"(x), "+r"(n) : "r"(UINT64_C(5)));
+	sink = x;
+}
+
+LOOP floating(uint64_t n)
+{
+	double x = 1, y = 1;
+
+	asm volatile("1:\n"
+		     CULPRIT(floating) "mulsd %2, %0\n"
+		     "dec %1\n"
+		     "jnz 1b\n"
+		     : "+x"(x), "+r"(n) : "x"(y));
+	sink = (uint64_t)x;
+}
+
+/* A pointer that leads to another line of much memory each time. */
+LOOP chase(uint64_t n, void **p)
+{
+	asm volatile("1:\n"
+		     CULPRIT(chase) "mov (%0), %0\n"
+		     "lea 1(%%rcx), %%rdx\n"
+		     "add $1, %%rcx\n"
+		     "dec %1\n"
+		     "jnz 1b\n"
+		     : "+r"(p), "+r"(n) : : "rcx", "rdx");
+	sink = (uint64_t)(uintptr_t)p;
+}
+
+/* One that leads to itself. */
+LOOP cached(uint64_t n, void **p)
+{
+	asm volatile("1:\n"
+		     CULPRIT(cached) "mov (%0), %0\n"
+		     "dec %1\n"
+		     "jnz 1b\n"
+		     : "+r"(p), "+r"(n));
+	sink = (uint64_t)(uintptr_t)p;
+}
+
+/* One whose eight bytes lie in two lines. */
+LOOP crossing(uint64_t n, void **p)
+{
+	asm volatile("1:\n"
+		     CULPRIT(crossing) "mov (%0), %0\n"
+		     "dec %1\n"
+		     "jnz 1b\n"
+		     : "+r"(p), "+r"(n));
+	sink = (uint64_t)(uintptr_t)p;
+}
+
+/* A branch that goes by random bytes. */
+LOOP misprediction(uint64_t n, const uint8_t *bytes)
+{
+	uint64_t i = 0, sum = 0;
+
+	asm volatile("1: movzbl (%2,%0), %%eax\n"
+		     "test $1, %%al\n"
+		     CULPRIT(misprediction) "jz 2f\n"
+		     "add $3, %1\n"
+		     "xor $5, %1\n"
+		     "2: inc %0\n"
+		     "cmp %3, %0\n"
+		     "jb 1b\n"
+		     : "+r"(i), "+r"(sum) : "r"(bytes), "r"(n) : "rax");
+	sink = sum;
+}
+
+/* Two bytes that are stored one by one and loaded as one word. */
+LOOP forwarding(uint64_t n, uint8_t *bytes)
+{
+	uint64_t x = n;
+
+	asm volatile("1: movb %%dl, (%2)\n"
+		     CULPRIT(forwarding) "movb %%dh, 1(%2)\n"
+		     "movzwl (%2), %%edx\n"
+		     "add $1, %%edx\n"
+		     "dec %1\n"
+		     "jnz 1b\n"
+		     : "+d"(x), "+r"(n) : "r"(bytes) : "memory");
+	sink = x;
+}
+
+/* A cycle through all of `n` lines in an order that no prefetcher knows. */
+static void **shuffled(size_t n)
+{
+	enum { POINTERS = 8 };		/* in a line */
+	void **p = aligned_alloc(64, n * 64);
+	uint32_t *order = malloc(n * sizeof(*order));
+
+	if (!p || !order)
+		exit(1);
+	for (size_t i = 0; i < n; i++)
+		order[i] = (uint32_t)i;
+	for (size_t i = n - 1; i > 0; i--) {
+		size_t k = ((size_t)rand() << 16 ^ (size_t)rand()) % (i + 1);
+		uint32_t t = order[i];
+
+		order[i] = order[k];
+		order[k] = t;
+	}
+	for (size_t i = 0; i < n; i++)
+		p[(size_t)order[i] * POINTERS] = &p[(size_t)order[(i + 1) % n] * POINTERS];
+	free(order);
+	return p;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 1000000;
+	static _Alignas(64) char lines[128];
+	uint8_t *random = malloc(n);
+	void **split = (void **)(void *)(lines + 60), *self = &self;
+	void **p = shuffled(1 << 21);
+
+	if (!random)
+		return 1;
+	*(void *volatile *)split = split;
+	for (uint64_t i = 0; i < n; i++)
+		random[i] = (uint8_t)(rand() >> 9);
+	division(n);
+	multiplication(3 * n);
+	floating(3 * n);
+	chase(n / 8, p);
+	cached(3 * n, &self);
+	crossing(2 * n, split);
+	misprediction(n, random);
+	misprediction(n, random);
+	forwarding(n, random);
+	return 0;
+}
