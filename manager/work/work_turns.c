@@ -251,11 +251,11 @@ static int one_pair(struct work *w, struct store_module *m, const struct policy 
 			      .pid = pid, .start = row->start, .ms = TURN_MS };
 	s->pid = pid;
 	if (ask_live_turns(w->ask, &l, &limits, said, err) < 0) {
+		work_live_forget(w, pid, m->path);	/* it may have its original now */
 		if (w->ask->stop || w->ask->yield.done)
 			return -1;
 		role_log("%s: process %d in turns: %s", m->path, (int)pid, err->text);
 		s->idle++;
-		work_live_forget(w, pid, m->path);	/* it may have its original now */
 		return 1;
 	}
 	if (!read_said(said, done))

@@ -169,7 +169,7 @@ policy true on 30
 ctl policy reload
 check "it counts, too" within 30 begins
 live=$(pgrep -f "^morph-live count $pid ")
-kill -9 "$daemon" "$live"
+kill -9 "$live" "$daemon"	# it would take out when the daemon ends
 wait "$daemon" 2>/dev/null
 check "the daemon and morph-live are killed: it goes on counting" something_counts
 check "and answers as before" goes_on fifth

@@ -121,6 +121,7 @@ static void older_ones_are_forgotten(void **state)
 	assert_int_equal(sqlite3_exec(db, "DROP TABLE space; DROP TABLE contributor;"
 			     "DROP TABLE counting; DROP TABLE counted;"
 			     "DROP TABLE count_spent; DROP TABLE live; DROP TABLE turns;"
+			     "DROP TABLE left_alone;"
 				      "DROP INDEX spent_uid;"
 				      "ALTER TABLE spent DROP COLUMN uid;"
 				      "ALTER TABLE spent DROP COLUMN bytes;"
