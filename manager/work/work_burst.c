@@ -353,7 +353,7 @@ int work_burst(struct work *w, const char *path, struct err *err)
 	}
 	bool given_up = w->ask->stop || w->ask->yield.done;
 	if (rc < 0 && !given_up) {
-		role_log("%s: %s", path, err->text);	/* samples alone will do */
+		role_warn("%s: %s", path, err->text);	/* samples alone will do */
 		rc = 0;
 	}
 	close_burst(b);

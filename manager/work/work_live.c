@@ -190,7 +190,7 @@ static void leave_alone(struct work *w, const struct live_row *r)
 	struct store_left left = name_left(w, r->pid, r->start, g.module, 0);
 	left.until_ns = STORE_LEFT_FOREVER;
 	if (store_left_put(w->store, &left, &err) < 0)
-		role_log("%s", err.text);
+		role_log_err(&err);
 }
 
 /* What went out while its process runs on. */
@@ -417,7 +417,7 @@ static void note_refused(struct form *f, pid_t pid, uint64_t start, const struct
 	left.until_ns = store_now_ns() +
 			UINT64_C(1000000) * (refused ? REFUSED_AGAIN_MS : AGAIN_MS);
 	if (store_left_put(f->w->store, &left, &err) < 0)
-		role_log("%s", err.text);
+		role_log_err(&err);
 }
 
 /* Has it taken enough, and not refused a while ago? */
