@@ -146,6 +146,14 @@ for i in 1 2; do	# while it is at it
 done
 check "killed twice in the middle, all answer as before" goes_on a
 check "and the other one" goes_on c
+for i in 1 2 3 4 5 6 7 8; do	# it has the generation in turns: killed while it had not, it does not get it back
+	sleep 0.3
+	has_new "$a" && break
+	start_daemon
+	within 20 faster has_new "$a"
+	kill -9 "$daemon"
+	wait "$daemon" 2>/dev/null
+done
 
 # --- without a daemon ---
 
