@@ -32,7 +32,8 @@ double procstat_busy(const struct procstat *s)
 	struct timespec t;
 
 	(void)clock_gettime(CLOCK_BOOTTIME, &t);	/* cannot fail for this clock */
-	double now = (double)t.tv_sec * (double)sysconf(_SC_CLK_TCK);
+	double hz = (double)sysconf(_SC_CLK_TCK);
+	double now = hz * ((double)t.tv_sec + 1e-9 * (double)t.tv_nsec);
 	return (double)s->cpu_ticks / (now > (double)s->start ? now - (double)s->start : 1);
 }
 

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -25,7 +26,9 @@ static int open_signals(void)
 	(void)sigaddset(&set, SIGTERM);		/* none can fail for these */
 	(void)sigaddset(&set, SIGINT);
 	(void)sigaddset(&set, SIGHUP);
-	return sigprocmask(SIG_BLOCK, &set, NULL) < 0 ? -1 : signalfd(-1, &set, SFD_CLOEXEC);
+	int fd = sigprocmask(SIG_BLOCK, &set, NULL) < 0 ? -1 : signalfd(-1, &set, SFD_CLOEXEC);
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);	/* else it comes to its end by itself */
+	return fd;
 }
 
 int pausing_open(struct pausing *p, pid_t pid, struct err *err)
@@ -45,6 +48,13 @@ void pausing_close(struct pausing *p)
 {
 	close(p->process);
 	close(p->signals);
+}
+
+bool pausing_told(const struct pausing *p)
+{
+	struct pollfd f = { p->signals, POLLIN, 0 };
+
+	return poll(&f, 1, 0) > 0;
 }
 
 int pausing_wait(const struct pausing *p, uint64_t ms, struct err *err)

@@ -88,7 +88,7 @@ int live_turns(pid_t pid, const struct live_plan *plan, int generation,
 	int rc = take_turn(&w, first, ms, err);
 	if (rc == 0)
 		rc = take_turn(&w, !first, ms, err);
-	if (!w.in && swap(&w, true, &why) < 0) {
+	if (!w.in && !pausing_told(&pausing) && swap(&w, true, &why) < 0) {
 		*err = why;
 		rc = err_wrap(err, "it has its original for now");
 	}

@@ -18,7 +18,8 @@ struct live_turns {
 
 /* Two turns of `ms` milliseconds, of which chance says which is first, and what was done in
  * each.  The process has the generation afterwards, also where it is -1, unless that could not
- * be mapped again.  SIGTERM, SIGINT and SIGHUP end it early. */
+ * be mapped again, or SIGTERM, SIGINT or SIGHUP ended it: nobody is there any more who knows of
+ * it, so if it is out then it stays out. */
 int live_turns(pid_t pid, const struct live_plan *plan, int generation,
 	       const struct live_limits *limits, uint64_t ms, struct live_turns *out,
 	       struct err *err);

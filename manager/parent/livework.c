@@ -558,6 +558,7 @@ void livework_leave(struct livework *l)
 {
 	if (!livework_busy(l))
 		return;
+	livework_hurry(l);		/* it leaves nothing that is not known */
 	pid_t pid = liverun_leave(&l->run);
 	for (int i = 0; pid && i < LEFT; i++)
 		if (!l->left[i]) {

@@ -452,6 +452,22 @@ int store_crash_users(struct store *s, int64_t module, uint32_t generation, uint
 /* When the store was made, or first asked this. */
 int store_born(struct store *s, uint64_t *out_ns, struct err *err);
 
+/* --- processes that get no generation, or not yet (store_live.c) --- */
+
+struct store_left {
+	char boot[40];			/* as /proc/sys/kernel/random/boot_id has it */
+	int32_t pid;
+	uint64_t start;			/* as /proc/PID/stat has it */
+	int64_t module, generation;	/* generation 0: any of the module */
+	uint64_t until_ns;		/* STORE_LEFT_FOREVER: as long as it runs */
+};
+#define STORE_LEFT_FOREVER ((uint64_t)INT64_MAX)
+
+/* Those of other boots go, and enough of this one are kept. */
+int store_left_put(struct store *s, const struct store_left *l, struct err *err);
+/* By all but l->until_ns, which is filled in. */
+int store_left_get(struct store *s, struct store_left *l, struct err *err);
+
 /* --- generations compared with their originals in turns, in a process (store_live.c) --- */
 
 struct store_turns {

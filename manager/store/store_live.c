@@ -78,3 +78,41 @@ int store_turns_get(struct store *s, int64_t module, uint32_t generation,
 	out->verdict = ok ? (enum speedtest_verdict)verdict : SPEEDTEST_OPEN;
 	return ok ? 1 : store_damaged(s, "turns", err);
 }
+
+static void bind_left(sqlite3_stmt *q, const struct store_left *l)
+{
+	store_bind_text(q, 1, l->boot);
+	(void)sqlite3_bind_int(q, 2, l->pid);
+	(void)sqlite3_bind_int64(q, 3, (int64_t)l->start);
+	(void)sqlite3_bind_int64(q, 4, l->module);
+	(void)sqlite3_bind_int64(q, 5, l->generation);
+}
+
+int store_left_put(struct store *s, const struct store_left *l, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_LEFT_PUT, err);
+
+	if (!q)
+		return -1;
+	bind_left(q, l);
+	(void)sqlite3_bind_int64(q, 6, (int64_t)l->until_ns);
+	if (store_run(s, q, err) < 0 || !(q = store_sql(s, SQL_LEFT_PRUNE, err)))
+		return -1;
+	store_bind_text(q, 1, l->boot);
+	return store_run(s, q, err);
+}
+
+int store_left_get(struct store *s, struct store_left *l, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_LEFT_GET, err);
+
+	if (!q)
+		return -1;
+	bind_left(q, l);
+	int rc = store_step(s, q, err);
+	if (rc != 1)
+		return rc;
+	l->until_ns = (uint64_t)sqlite3_column_int64(q, 0);
+	store_done(q);
+	return 1;
+}

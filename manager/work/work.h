@@ -266,7 +266,9 @@ const struct live_row *work_live_rows(const struct work *w, uint32_t *n);
 int work_live_give_back(struct work *w, pid_t pid, const char *path, struct err *err);
 void work_live_free(struct work *w);
 
-/* What it has of the module it may not have any more, by our own doing. */
+/* Has somebody taken a generation of the module out of it, by hand?  He wants none in it. */
+bool work_live_leaves(struct work *w, pid_t pid, uint64_t start, int64_t module);
+/* What it, or (0) any process, has of the module may be gone, by our own doing. */
 void work_live_forget(struct work *w, pid_t pid, const char *path);
 
 /* --- keep or restore, by turns in a process (work_turns.c) --- */

@@ -61,13 +61,14 @@ struct burst {
 
 /* --- which process --- */
 
-static bool is_candidate(const struct store_module *m, const struct policy *p, pid_t pid,
-			 struct candidate *out)
+static bool is_candidate(struct work *w, const struct store_module *m, const struct policy *p,
+			 pid_t pid, struct candidate *out)
 {
 	struct procstat s;
 
 	if (!procstat_read(pid, &s) || s.state == 'Z' || (m->owner && m->owner != s.owner) ||
-	    s.cpu_ticks < p->live_cpu_s * (uint64_t)sysconf(_SC_CLK_TCK))
+	    s.cpu_ticks < p->live_cpu_s * (uint64_t)sysconf(_SC_CLK_TCK) ||
+	    work_live_leaves(w, pid, s.start, m->id))
 		return false;
 	*out = (struct candidate){ pid, s.start, s.owner, procstat_busy(&s) };
 	return true;
@@ -99,7 +100,7 @@ static void find_candidates(struct work *w, const struct store_module *m,
 		    digest_equal(&row[i].original, &m->original))
 			pid[n++] = (uint32_t)row[i].pid;
 	for (uint32_t i = 0; i < n; i++)
-		if (is_candidate(m, p, (pid_t)pid[i], &c))
+		if (is_candidate(w, m, p, (pid_t)pid[i], &c))
 			enter(out, &c);
 }
 
@@ -352,7 +353,7 @@ int work_burst(struct work *w, const char *path, struct err *err)
 	}
 	bool given_up = w->ask->stop || w->ask->yield.done;
 	if (rc < 0 && !given_up) {
-		role_log("%s: %s", path, err->text);	/* samples alone will do */
+		role_warn("%s: %s", path, err->text);	/* samples alone will do */
 		rc = 0;
 	}
 	close_burst(b);

@@ -7,8 +7,10 @@
  * often fits many processes, so it is tried before another one is made.
  *
  * What processes have mapped, the parent tells (work_live_look()); nothing of it is remembered
- * here over an end of the Manager.  What is not wanted any more goes, idle or not: the policy
- * says off, the module has another generation, or its original again.
+ * here over an end of the Manager, but who is left alone: processes that were refused, for a
+ * while, and those out of which somebody has taken it by hand, for good.  What is not wanted
+ * any more goes, idle or not: the policy says off, the module has another generation, or its
+ * original again.
  *
  * Tested by tests/e2e/livedaemon.sh.
  */
@@ -34,14 +36,7 @@ enum {
 	PROCESSES = 512,		/* of a module, looked at */
 	AT_ONCE = 8,			/* in one idle time, of a module */
 	FORMS = 3,			/* made for one process, at most */
-	TRIED = 1024,
 	AGAIN_MS = 600000, REFUSED_AGAIN_MS = 3600000,
-};
-
-struct tried {			/* of a process that did not get one */
-	pid_t pid;
-	uint64_t start, again_ms;
-	int64_t generation;
 };
 
 struct live {
@@ -50,14 +45,27 @@ struct live {
 	bool looked;
 	char trouble[256];		/* said last; "" none */
 	uint64_t look_ms;		/* after trouble: when to look again */
-	struct tried tried[TRIED];
-	uint32_t next_tried;
+	char boot[40];			/* this one */
 };
+
+/* Numbers of processes come again after a boot. */
+static void read_boot(char out[40])
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, out, 39);
+
+	if (fd >= 0)
+		close(fd);
+	out[n < 0 ? 0 : n] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+}
 
 static struct live *state(struct work *w)
 {
-	if (!w->live)
+	if (!w->live) {
 		w->live = memory_new(1, sizeof(*w->live));
+		read_boot(w->live->boot);
+	}
 	return w->live;
 }
 
@@ -152,27 +160,37 @@ static bool stays(struct work *w, const struct live_row *r)
 		g.module == m.id && g.number == m.generation);
 }
 
-static struct tried *find_tried(struct live *l, pid_t pid, uint64_t start, int64_t generation)
+/* generation 0: any. */
+static struct store_left name_left(struct work *w, pid_t pid, uint64_t start, int64_t module,
+				   int64_t generation)
 {
-	for (uint32_t i = 0; i < TRIED; i++) {
-		struct tried *t = &l->tried[i];
+	struct store_left left = { .pid = pid, .start = start, .module = module,
+				   .generation = generation };
 
-		if (t->pid == pid && t->start == start && t->generation == generation)
-			return t;
-	}
-	return NULL;
+	memcpy(left.boot, state(w)->boot, sizeof(left.boot));
+	return left;
 }
 
-/* Somebody has taken out what we would leave: he does not want it. */
+bool work_live_leaves(struct work *w, pid_t pid, uint64_t start, int64_t module)
+{
+	struct store_left left = name_left(w, pid, start, module, 0);
+
+	return store_left_get(w->store, &left, NULL) == 1;
+}
+
+/* Somebody has taken out what we would leave: he does not want it, nor another one of the
+ * module, as long as the process runs. */
 static void leave_alone(struct work *w, const struct live_row *r)
 {
 	struct store_generation g;
-	struct live *l = w->live;
+	struct err err;
 
 	if (!stays(w, r) || store_live_generation(w->store, &r->generation, &g, NULL) != 1)
 		return;
-	l->tried[l->next_tried++ % TRIED] =
-		(struct tried){ r->pid, r->start, UINT64_MAX, g.id };
+	struct store_left left = name_left(w, r->pid, r->start, g.module, 0);
+	left.until_ns = STORE_LEFT_FOREVER;
+	if (store_left_put(w->store, &left, &err) < 0)
+		role_log_err(&err);
 }
 
 /* What went out while its process runs on. */
@@ -254,10 +272,10 @@ static bool take_out(struct work *w)
 	return any;
 }
 
-/* From there on; l->n: none. */
+/* From there on; pid 0: of any process; l->n: none. */
 static uint32_t find_row(const struct live *l, uint32_t i, pid_t pid, const char *path)
 {
-	while (i < l->n && (l->row[i].pid != pid || !l->row[i].path ||
+	while (i < l->n && ((pid && l->row[i].pid != pid) || !l->row[i].path ||
 			    strcmp(l->row[i].path, path) != 0))
 		i++;
 	return i;
@@ -389,17 +407,17 @@ static int map_form(struct form *f, pid_t pid, uint64_t start, char said[256], s
 /* Told when it is new; tried again later. */
 static void note_refused(struct form *f, pid_t pid, uint64_t start, const struct err *why)
 {
-	struct live *l = f->w->live;
-	struct tried *t = find_tried(l, pid, start, f->g.id);
+	struct store_left left = name_left(f->w, pid, start, f->m.id, f->g.id);
 	bool refused = why->kind == ERR_REFUSED;
+	struct err err;
 
-	if (!t) {
-		t = &l->tried[l->next_tried++ % TRIED];
-		*t = (struct tried){ .pid = pid, .start = start, .generation = f->g.id };
+	if (store_left_get(f->w->store, &left, NULL) != 1)
 		work_history(f->w, f->m.path, "live refused", "process %d: %s", (int)pid,
 			     why->text);
-	}
-	t->again_ms = f->w->now_ms() + (refused ? REFUSED_AGAIN_MS : AGAIN_MS);
+	left.until_ns = store_now_ns() +
+			UINT64_C(1000000) * (refused ? REFUSED_AGAIN_MS : AGAIN_MS);
+	if (store_left_put(f->w->store, &left, &err) < 0)
+		role_log_err(&err);
 }
 
 /* Has it taken enough, and not refused a while ago? */
@@ -412,8 +430,13 @@ static bool is_due(struct form *f, pid_t pid, uint64_t *start)
 	    process.cpu_ticks < f->policy.live_cpu_s * (uint64_t)sysconf(_SC_CLK_TCK))
 		return false;
 	*start = process.start;
-	const struct tried *t = find_tried(l, pid, *start, f->g.id);
-	return !t || f->w->now_ms() >= t->again_ms;
+	struct store_left left = name_left(f->w, pid, *start, f->m.id, f->g.id);
+	if (work_live_leaves(f->w, pid, *start, f->m.id))
+		return false;
+	/* a clock that was set back holds up nobody */
+	uint64_t now_ns = store_now_ns(), most_ns = UINT64_C(1000000) * REFUSED_AGAIN_MS;
+	return store_left_get(f->w->store, &left, NULL) != 1 || now_ns >= left.until_ns ||
+	       left.until_ns > now_ns + most_ns;
 }
 
 /* True: at least one has got one. */

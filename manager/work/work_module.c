@@ -319,6 +319,8 @@ static int put_in_place(struct making *k, struct err *err)
 	    store_intent_begin(w->store, &intent, err) < 0 || note_counting(k, err) < 0)
 		return -1;
 	int rc = ask_install(w->ask, &i, &limits, err);
+	if (rc < 0)		/* that was taken out before, and goes in again */
+		work_live_forget(w, 0, k->m.path);
 	if (rc < 0 && w->ask->stop)
 		return -1;		/* not known how it went: the next start finds out */
 	if (rc < 0)
@@ -540,6 +542,8 @@ static int put_back(struct work *w, const struct store_module *m,
 	if (!noted)
 		role_log_err(&why);
 	int rc = ask_restore(w->ask, &r, &limits, err);
+	if (rc < 0)
+		work_live_forget(w, 0, m->path);
 	/* else it is not known how it went: the next start finds out */
 	if (noted && (rc == 0 || !w->ask->stop) &&
 	    store_intent_end(w->store, intent.id, &why) < 0)

@@ -251,11 +251,11 @@ static int one_pair(struct work *w, struct store_module *m, const struct policy 
 			      .pid = pid, .start = row->start, .ms = TURN_MS };
 	s->pid = pid;
 	if (ask_live_turns(w->ask, &l, &limits, said, err) < 0) {
+		work_live_forget(w, pid, m->path);	/* it may have its original now */
 		if (w->ask->stop || w->ask->yield.done)
 			return -1;
-		role_log("%s: process %d in turns: %s", m->path, (int)pid, err->text);
+		role_warn("%s: process %d in turns: %s", m->path, (int)pid, err->text);
 		s->idle++;
-		work_live_forget(w, pid, m->path);	/* it may have its original now */
 		return 1;
 	}
 	if (!read_said(said, done))
@@ -291,7 +291,7 @@ static bool of_module(void *ctx, const struct store_module *found)
 		rc = one_pair(w, &m, &policy, s, &err);
 		int judged = rc > 0 ? judge(w, &m, s, &err) : 0;
 		if (judged < 0)
-			role_log("%s: %s", m.path, err.text);
+			role_warn("%s: %s", m.path, err.text);
 		if (judged)
 			break;
 	}
@@ -310,6 +310,6 @@ void work_turns(struct work *w)
 	w->ask->yields = YIELD_ENDS;
 	w->ask->yield = (struct yield){ 0 };	/* of a question before these */
 	if (store_module_each(w->store, of_module, &r, &err) < 0)
-		role_log("%s", err.text);
+		role_log_err(&err);
 	w->ask->yields = YIELD_NEVER;
 }

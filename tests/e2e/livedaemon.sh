@@ -128,6 +128,9 @@ check "finds out who has what" within 20 shows "$a" 0 3
 check "somebody takes it out of the other one" "$B/morph-live" off "$c" "$root/store/live"
 sleep 2.5
 check "which then does not get it again" has_old "$c"
+check "it is laid out once more, for others" ctl reoptimize "$root/bin/dash"
+check "who get it" gets "$a"
+check "but nobody puts that into this process, either" has_old "$c"
 policy off
 ctl policy reload
 check "off by the policy takes it out" gives_back "$a"
@@ -135,6 +138,7 @@ policy on
 ctl policy reload
 for i in 1 2; do	# while it is at it
 	within 10 faster has_new "$a"
+	[ $i = 1 ] || { sleep 2.5; check "a new daemon leaves that process alone, too" has_old "$c"; }
 	sleep "0.$((RANDOM % 10))"
 	kill -9 "$daemon"
 	wait "$daemon" 2>/dev/null
@@ -142,6 +146,14 @@ for i in 1 2; do	# while it is at it
 done
 check "killed twice in the middle, all answer as before" goes_on a
 check "and the other one" goes_on c
+for i in 1 2 3 4 5 6 7 8; do	# it has the generation in turns: killed while it had not, it does not get it back
+	sleep 0.3
+	has_new "$a" && break
+	start_daemon
+	within 20 faster has_new "$a"
+	kill -9 "$daemon"
+	wait "$daemon" 2>/dev/null
+done
 
 # --- without a daemon ---
 

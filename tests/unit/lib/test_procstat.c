@@ -76,12 +76,32 @@ static void a_process_is_read(void **state)
 	close(ready[1]);
 }
 
+/* Half of ten seconds; more threads, more. */
+static void how_busy_is_by_its_life(void **state)
+{
+	const double hz = (double)sysconf(_SC_CLK_TCK);
+	struct timespec boot;
+
+	(void)state;
+	assert_int_equal(clock_gettime(CLOCK_BOOTTIME, &boot), 0);
+	double now = hz * ((double)boot.tv_sec + 1e-9 * (double)boot.tv_nsec);
+	struct procstat s = { .start = (uint64_t)(now - 10 * hz),
+			      .cpu_ticks = (uint64_t)(5 * hz) };
+	double busy = procstat_busy(&s);
+	assert_true(busy > 0.3 && busy < 0.51);
+	s.cpu_ticks *= 8;
+	assert_true(procstat_busy(&s) > 2.4 && procstat_busy(&s) < 4.1);
+	s.start = (uint64_t)(now + 1000 * hz);		/* that cannot be */
+	assert_true(procstat_busy(&s) > 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_field_is_its_own),
 		cmocka_unit_test(anything_else_is_nothing),
 		cmocka_unit_test(a_process_is_read),
+		cmocka_unit_test(how_busy_is_by_its_life),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

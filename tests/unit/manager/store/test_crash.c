@@ -124,6 +124,7 @@ static void older_ones_are_forgotten(void **state)
 			     "DROP TABLE signature; DROP TABLE legacy;"
 			     "DROP TABLE inherited;"
 			     "ALTER TABLE generation DROP COLUMN inherited;"
+			     "DROP TABLE left_alone;"
 				      "DROP INDEX spent_uid;"
 				      "ALTER TABLE spent DROP COLUMN uid;"
 				      "ALTER TABLE spent DROP COLUMN bytes;"

@@ -58,6 +58,41 @@ static bool count_generations(void *ctx, const struct store_generation *g)
 	return true;
 }
 
+static void who_is_left_alone_is_known_by_boot_and_module(void **state)
+{
+	struct store *s = open_store();
+	struct store_left left = { .boot = "this", .pid = 7, .start = 70, .module = 3,
+				   .until_ns = STORE_LEFT_FOREVER };
+	struct err err;
+
+	(void)state;
+	assert_int_equal(store_left_get(s, &left, &err), 0);
+	assert_int_equal(store_left_put(s, &left, &err), 0);
+	struct store_left got = left;
+	got.until_ns = 0;
+	assert_int_equal(store_left_get(s, &got, &err), 1);
+	assert_true(got.until_ns == STORE_LEFT_FOREVER);
+	for (int i = 0; i < 4; i++) {
+		got = left;
+		strcpy(got.boot, i == 0 ? "that" : "this");
+		got.start += i == 1;
+		got.module += i == 2;
+		got.generation += i == 3;
+		assert_int_equal(store_left_get(s, &got, &err), 0);
+	}
+	got = left;
+	got.generation = 9;
+	got.until_ns = 5;
+	assert_int_equal(store_left_put(s, &got, &err), 0);
+	assert_int_equal(store_left_get(s, &got, &err), 1);
+	assert_true(got.until_ns == 5);
+	assert_int_equal(store_left_get(s, &left, &err), 1);
+	strcpy(got.boot, "next");
+	assert_int_equal(store_left_put(s, &got, &err), 0);
+	assert_int_equal(store_left_get(s, &left, &err), 0);	/* of a boot that is over */
+	store_close(s);
+}
+
 static void a_verdict_by_turns_is_of_one_generation(void **state)
 {
 	struct store *s = open_store();
@@ -342,7 +377,7 @@ static void a_database_before_edges_is_brought_up_to_date(void **state)
 	store_close(s);
 	sql("ALTER TABLE module DROP COLUMN owner; ALTER TABLE habit DROP COLUMN known_ns;"
 	    "DROP TABLE spent; DROP TABLE contributor; DROP TABLE space;"
-	    "DROP TABLE signature; DROP TABLE legacy; DROP TABLE inherited; DROP TABLE turns;"
+	    "DROP TABLE signature; DROP TABLE legacy; DROP TABLE inherited; DROP TABLE turns; DROP TABLE left_alone;"
 	    "ALTER TABLE generation DROP COLUMN inherited; DROP TABLE counting;"
 	    "DROP TABLE counted; DROP TABLE count_spent; DROP TABLE live;"
 	    "DROP TABLE pace; DROP TABLE crash; ALTER TABLE profile DROP COLUMN states;"
@@ -447,6 +482,7 @@ int main(void)
 		TEST(modules_survive_closing),
 		TEST(what_only_counted_is_no_layout),
 		TEST(a_verdict_by_turns_is_of_one_generation),
+		TEST(who_is_left_alone_is_known_by_boot_and_module),
 		TEST(generations_are_found_by_digest_and_number),
 		TEST(forms_of_generations_are_found),
 		TEST(intents_and_history_are_kept),

@@ -31,6 +31,7 @@ static bool refuses;
 static const char *live_list;		/* what processes have; NULL: nobody is asked */
 static const char *turns_said;		/* of LIVE_TURNS; NULL: no */
 static unsigned turns;			/* that were asked for */
+static bool (*also)(const struct msg *q, struct msg *r);	/* answers; or does not; NULL */
 
 static int text_file(const char *text)
 {
@@ -56,7 +57,9 @@ static void answer(const struct msg *q)
 	struct msg r = { .type = MSG_REPLY, .serial = q->serial };
 	struct err err;
 
-	if (q->type == MSG_OPEN_FILE || q->type == MSG_OPEN_ORIGINAL) {
+	if (also && also(q, &r)) {
+		;
+	} else if (q->type == MSG_OPEN_FILE || q->type == MSG_OPEN_ORIGINAL) {
 		r.fd[r.nfd++] = open(q->type == MSG_OPEN_FILE ? q->text : original,
 				     O_RDONLY | O_CLOEXEC);
 		assert_true(r.fd[0] >= 0);
@@ -148,6 +151,7 @@ static int setup(void **state)
 	run_job = NULL;
 	refuses = false;
 	live_list = turns_said = NULL;
+	also = NULL;
 	turns = 0;
 	ask = (struct ask){ .sock = pair[1], .turn = turn };
 	options = (struct role_options){ .store = dir, .foreground = true, .host = dir };
