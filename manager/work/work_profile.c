@@ -34,11 +34,10 @@ int work_profile(struct work *w, const struct store_module *m, struct store_prof
 		 struct wr *text, struct err *err)
 {
 	struct blocktable t = { 0 };
-	struct wr bytes = { 0 };
 	const char *clock = w->ask->counts.text[0] ? w->ask->counts.text : "tick";
 	struct profile p = { .module = m->path, .original = m->original, .clock = clock };
 
-	int rc = work_table(w, m, &bytes, &t, err);
+	int rc = work_table(w, m, &t, err);
 	if (rc == 0)
 		rc = store_profile_get(w->store, m->id, stored, err) < 0 ? -1 : 0;
 	if (rc == 0) {
@@ -48,7 +47,6 @@ int work_profile(struct work *w, const struct store_module *m, struct store_prof
 		profile_write(&p, text);
 		arena_free(a);
 	}
-	wr_free(&bytes);
 	blocktable_free(&t);
 	return rc;
 }
