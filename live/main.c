@@ -288,8 +288,35 @@ static int parse(int argc, char **argv, struct args *a)
 	return 0;
 }
 
+/* The lines of that command; NULL: how to get all. */
+static int wrong_usage(const char *name)
+{
+	static const char program[] = "morph-live ";
+	size_t n = name ? strlen(name) : 0;
+	bool shown = false;
+
+	for (const char *at = usage; name && *at; at += strcspn(at, "\n") + 1) {
+		const char *command = at + sizeof("usage: ") - 1;
+		int length = (int)strcspn(at, "\n");
+
+		if (strncmp(command, program, sizeof(program) - 1) == 0) {
+			command += sizeof(program) - 1;
+			shown = strncmp(command, name, n) == 0 && command[n] == ' ';
+			if (shown)
+				(void)fprintf(stderr, "usage: %.*s\n", length - 7, at + 7);
+		} else if (shown) {
+			(void)fprintf(stderr, "%.*s\n", length, at);
+		}
+	}
+	if (!name)
+		(void)fputs("usage: morph-live COMMAND ...\n"
+			    "'morph-live --help' lists the commands\n", stderr);
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
+	const char *name = NULL;
 	struct args a = { 0 };
 	struct err err = { 0 };
 	int n, k = -1;
@@ -310,7 +337,9 @@ int main(int argc, char **argv)
 	if (parse(argc, argv, &a) < 0)
 		goto wrong;
 	n = argc - optind;
-	if (n >= 1 && !is_command(argv[optind]))
+	if (n >= 1 && is_command(argv[optind]))
+		name = argv[optind];
+	else if (n >= 1)
 		say_line(stderr, "morph-live: unknown command '%s'", argv[optind]);
 	if (n < 2)
 		goto wrong;
@@ -338,6 +367,5 @@ int main(int argc, char **argv)
 	}
 	return 0;
 wrong:
-	(void)fputs(usage, stderr);
-	return 2;
+	return wrong_usage(name);
 }

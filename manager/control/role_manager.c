@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +33,8 @@
 enum { CRASH_EVERY_MS = 1000 };
 /* a request that waits its turn is worth so many others */
 enum { SLOW_TOKENS = 10 };
+
+enum { KEPT_FREE_BYTES = 64 << 10 };
 
 /* --- requests --- */
 
@@ -281,9 +284,11 @@ void manager_round(struct manager *m)
 	if (m->queue.n) {
 		run_next(m);
 		watch_new_modules(m);
+		(void)malloc_trim(KEPT_FREE_BYTES);	/* or there is nothing to give back */
 	} else if (now >= m->next_idle_ms) {
 		work_idle(&m->work);
 		watch_new_modules(m);
+		(void)malloc_trim(KEPT_FREE_BYTES);
 		m->next_idle_ms = m->work.now_ms() + m->work.policy->idle_check_s * 1000ull;
 	} else {
 		turn(m, wait_ms(m, now));
@@ -327,6 +332,14 @@ void manager_close(struct manager *m)
 	work_close(&m->work);
 }
 
+/* Tables of large modules come and go: what they took goes back at once, instead of staying
+ * with the process. */
+static void return_memory(void)
+{
+	(void)mallopt(M_MMAP_THRESHOLD, 128 << 10);	/* else it would grow with them */
+	(void)mallopt(M_TRIM_THRESHOLD, 256 << 10);
+}
+
 int role_manager(const struct role_options *o)
 {
 	struct manager m = { 0 };
@@ -335,6 +348,7 @@ int role_manager(const struct role_options *o)
 	struct err err = { 0 };
 	int code = 0;
 
+	return_memory();
 	/* Open: the parent has done it.  Confine and drop at once. */
 	if (fcntl(ROLE_FD_PARENT, F_SETFD, FD_CLOEXEC) < 0 ||
 	    fcntl(ROLE_FD_LISTEN, F_SETFD, FD_CLOEXEC) < 0 ||

@@ -244,6 +244,11 @@ int show_explain(struct work *w, const char *module, struct client *cl, struct e
 	struct table *reasons = NEW_TABLE("reasons", reason_column);
 	struct table *told = NEW_TABLE("confidence", confidence_column);
 	struct table *left_out = NEW_TABLE("profile", left_out_column);
+	struct err why = { 0 };		/* because of where it is, whatever is in it */
+
+	if (!m.refusal[0] && ask_check(w->ask, m.path, w->policy->hard_links, &why) < 0 &&
+	    why.kind == ERR_REFUSED)
+		table_row(reasons, why.text, (uint64_t)m.functions, m.text_bytes);
 	if (m.refusal[0]) {
 		table_row(reasons, m.refusal, (uint64_t)m.functions, m.text_bytes);
 	} else {

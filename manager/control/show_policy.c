@@ -114,11 +114,16 @@ int show_rule(struct work *w, const char *path, struct client *cl, struct err *e
 	if (path[0] != '/')
 		return err_set(err, ERR_USAGE, "'%s': not an absolute path", path);
 	const struct policy_rule *r = work_rule(w, path, &policy);
+	bool allowed = included && !(r && r->refuse);
+	/* what else speaks against it is told beforehand, too */
+	struct err why = { 0 };
+	bool refused = allowed && ask_check(w->ask, path, w->policy->hard_links, &why) < 0;
 	struct table *t = NEW_TABLE("module", col);
-	table_row(t, path, (int)(included && !(r && r->refuse)), r ? r->name : "",
+	table_row(t, path, (int)(allowed && !refused), r ? r->name : "",
 		  (uint64_t)(r ? r->line : 0),
 		  !included	   ? "not among the policy's modules"
 		  : r && r->refuse ? "the rule refuses it"
+		  : refused	   ? why.text
 		  : r		   ? "the rule"
 				   : "no rule is about it");
 	show_give(cl, t);

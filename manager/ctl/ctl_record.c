@@ -107,6 +107,10 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 	if (record_command(&o, &result, &err) < 0)
 		return fail(&err);
 	tell_losses(&result);
+	if (isatty(STDERR_FILENO))
+		say_line(stderr, "morphctl: %" PRIu64 " samples in '%s'; `morphctl profile "
+			 "%s -o DIR` makes profiles of them", result.samples, o.log_path,
+			 o.log_path);
 	return result.exit_status;
 }
 

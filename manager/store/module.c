@@ -34,7 +34,7 @@
 #include "manager/store/module_change.h"
 
 /* Of kept address-to-block indexes: chosen; they take 3 to 4 bytes a block. */
-enum { KEPT_BYTES = 32 << 20 };
+enum { KEPT_BYTES = 12 << 20 };
 
 struct modules {
 	struct store *store;
@@ -318,16 +318,20 @@ int modules_look_all(struct modules *ms,
 
 /* --- block tables --- */
 
-/* Range-checked and of the right original. */
-static int read_table(const struct store_module *m, struct bytes b, struct blocktable *out,
-		      struct err *err)
+/* Is it of the right original?  Else it is freed. */
+static int check_original(const struct store_module *m, struct blocktable *out, struct err *err)
 {
-	if (blocktable_read(b, out, err) < 0)
-		return -1;
 	if (digest_equal(&out->original, &m->original))
 		return 0;
 	blocktable_free(out);
 	return err_set(err, ERR_INPUT, "block table of another file");
+}
+
+/* Range-checked and of the right original. */
+static int read_table(const struct store_module *m, struct bytes b, struct blocktable *out,
+		      struct err *err)
+{
+	return blocktable_read(b, out, err) < 0 ? -1 : check_original(m, out, err);
 }
 
 static int enter_table(struct modules *ms, struct store_module *m, struct bytes b,
@@ -478,13 +482,9 @@ static int load_map(struct modules *ms, const struct digest *generation, struct 
 static int load_table(struct modules *ms, const struct store_module *m, struct blocktable *out,
 		      struct err *err)
 {
-	struct wr w = { 0 };
-	int rc = store_table_get(ms->store, &m->original, &w, err);
+	int rc = store_table_load(ms->store, &m->original, out, err);
 
-	if (rc == 1 && read_table(m, wr_bytes(&w), out, err) < 0)
-		rc = -1;
-	wr_free(&w);
-	return rc;
+	return rc == 1 && check_original(m, out, err) < 0 ? -1 : rc;
 }
 
 /* Where the blocks of content `d` of module m are: 1 it is kept, 0 not known. */

@@ -115,7 +115,8 @@ static int open_database(struct store *s, struct err *err)
 		return err_set(err, ERR_INPUT, "'%s': damaged database: %s", s->file, text);
 	if (pragma(s, "PRAGMA journal_mode = WAL", text, sizeof(text), err) < 0)
 		return -1;
-	if (exec(s, "PRAGMA synchronous = FULL", err) < 0)
+	/* what a large table once took does not stay on the disk */
+	if (exec(s, "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 1048576", err) < 0)
 		return -1;
 	return migrate(s, err);
 }

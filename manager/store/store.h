@@ -28,6 +28,7 @@
 enum { STORE_UNIT = 256 };	/* so many are one sample */
 
 struct attribution;
+struct blocktable;
 struct err;
 struct store;
 
@@ -113,6 +114,9 @@ int store_table_prune(struct store *s, struct err *err);
 int store_table_has(struct store *s, const struct digest *original, struct err *err);
 int store_table_get(struct store *s, const struct digest *original, struct wr *out,
 		    struct err *err);
+/* The same, as a table, without its bytes; range-checked. */
+int store_table_load(struct store *s, const struct digest *original, struct blocktable *out,
+		     struct err *err);
 
 /* --- block profiles, one per module --- */
 

@@ -7,6 +7,7 @@
 
 #include "lib/err.h"
 #include "manager/store/store_db.h"
+#include "manager/store/table_code.h"
 
 static int read_module(struct store *s, sqlite3_stmt *q, struct store_module *out,
 		       struct err *err)
@@ -238,10 +239,58 @@ int store_table_has(struct store *s, const struct digest *original, struct err *
 	return rc;
 }
 
+int store_table_load(struct store *s, const struct digest *original, struct blocktable *out,
+		     struct err *err)
+{
+	struct wr w = { 0 };
+	int rc = store_blob_of(s, SQL_TABLE_GET, original, &w, err);
+
+	if (rc == 1 && (table_code_is(wr_bytes(&w)) ?
+			table_code_read(wr_bytes(&w), original, out, err) :
+			blocktable_read(wr_bytes(&w), out, err)) < 0)
+		rc = -1;
+	wr_free(&w);
+	return rc;
+}
+
 int store_table_get(struct store *s, const struct digest *original, struct wr *out,
 		    struct err *err)
 {
-	return store_blob_of(s, SQL_TABLE_GET, original, out, err);
+	struct blocktable t;
+	size_t start = out->n;
+	int rc = store_blob_of(s, SQL_TABLE_GET, original, out, err);
+	struct bytes b = wr_bytes(out);
+
+	b = rc == 1 ? bytes_at(b, start, out->n - start) : b;
+	if (rc != 1 || !table_code_is(b))
+		return rc;
+	if (table_code_read(b, original, &t, err) < 0)
+		return -1;
+	out->n = start;
+	blocktable_write(&t, out);
+	blocktable_free(&t);
+	return 1;
+}
+
+/* The bytes to be stored: coded, if that gives back the very same. */
+static struct bytes coded(const struct digest *original, struct bytes table, struct wr *code)
+{
+	struct blocktable t, again;
+	struct wr back = { 0 };
+	bool same = false;
+	struct err ignored;
+
+	if (blocktable_read(table, &t, &ignored) < 0)
+		return table;
+	if (table_code_write(&t, code) &&
+	    table_code_read(wr_bytes(code), original, &again, &ignored) == 0) {
+		blocktable_write(&again, &back);
+		same = back.n == table.n && memcmp(back.p, table.p, back.n) == 0;
+		blocktable_free(&again);
+	}
+	wr_free(&back);
+	blocktable_free(&t);
+	return same ? wr_bytes(code) : table;
 }
 
 int store_generation_map(struct store *s, const struct digest *d, struct wr *out,
@@ -283,9 +332,12 @@ static int table_replace(struct store *s, const struct digest *original, struct 
 	sqlite3_stmt *q = store_sql(s, SQL_TABLE_PUT, err);
 	if (!q)
 		return -1;
+	struct wr code = { 0 };
 	store_bind_digest(q, 1, original);
-	store_bind_blob(q, 2, table);
-	return store_run(s, q, err);
+	store_bind_blob(q, 2, coded(original, table, &code));
+	rc = store_run(s, q, err);
+	wr_free(&code);
+	return rc;
 }
 
 int store_table_put(struct store *s, const struct digest *original, struct bytes table,

@@ -53,7 +53,6 @@ void procedures_free(struct procedures *l)
 	free(l->proc);
 	store_profile_free(&l->profile);
 	blocktable_free(&l->t);
-	wr_free(&l->bytes);
 	free(l);
 }
 
@@ -110,7 +109,7 @@ struct procedures *procedures_load(struct work *w, const struct store_module *m,
 		return NULL;
 	}
 	l->m = *m;
-	if (work_table(w, m, &l->bytes, &l->t, err) == 0 &&
+	if (work_table(w, m, &l->t, err) == 0 &&
 	    store_profile_get(w->store, m->id, &l->profile, err) >= 0 &&
 	    sum_procedures(l, err) == 0)
 		return l;

@@ -19,7 +19,6 @@ struct procedure {
 
 struct procedures {
 	struct store_module m;
-	struct wr bytes;
 	struct blocktable t;
 	struct store_profile profile;
 	uint32_t nproc;

@@ -74,16 +74,14 @@ int work_profile_file(struct bytes text, struct err *err)
 	return -1;
 }
 
-int work_table(struct work *w, const struct store_module *m, struct wr *bytes,
-	       struct blocktable *out, struct err *err)
+int work_table(struct work *w, const struct store_module *m, struct blocktable *out,
+	       struct err *err)
 {
-	int rc = store_table_get(w->store, &m->original, bytes, err);
+	int rc = store_table_load(w->store, &m->original, out, err);
 
 	if (rc == 0)
 		return err_set(err, ERR_INPUT, "'%s': not analysed yet", m->path);
-	if (rc < 0 || blocktable_read(wr_bytes(bytes), out, err) < 0)
-		return err_wrap(err, "'%s': block table", m->path);
-	return 0;
+	return rc < 0 ? err_wrap(err, "'%s': block table", m->path) : 0;
 }
 
 int work_open_pristine(struct work *w, const struct store_module *m, struct err *err)

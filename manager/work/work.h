@@ -376,9 +376,9 @@ int work_recover(struct work *w, struct err *err);
 struct ask_limits work_limits(const struct policy *p);
 /* Appends the whole content; the descriptor stays the caller's. */
 int work_read(int fd, struct wr *out, struct err *err);
-/* Both are the caller's to free; -1 also when the module is not analysed. */
-int work_table(struct work *w, const struct store_module *m, struct wr *bytes,
-	       struct blocktable *out, struct err *err);
+/* The caller's to free; -1 also when the module is not analysed. */
+int work_table(struct work *w, const struct store_module *m, struct blocktable *out,
+	       struct err *err);
 /* The pristine original, wherever it is; a descriptor or -1. */
 int work_open_pristine(struct work *w, const struct store_module *m, struct err *err);
 /* What happened to the module (work_history.c); _of: to a generation of it. */

@@ -121,7 +121,6 @@ struct heir {
 	struct store_module m;		/* the new version */
 	struct policy policy;		/* for it */
 	struct store_legacy from;
-	struct wr bytes;
 	struct blocktable table;
 	struct store_inherited got;
 };
@@ -249,7 +248,7 @@ static int make(struct heir *h, struct err *err)
 {
 	const struct store_legacy *l = &h->from;
 
-	if (work_table(h->w, &h->m, &h->bytes, &h->table, err) < 0)
+	if (work_table(h->w, &h->m, &h->table, err) < 0)
 		return -1;
 	work_charge(h->w, 0, 0, 0);
 	int rc = run(h, &l->profile, &h->got.profile, &h->got, err);
@@ -273,7 +272,6 @@ static void heir_free(struct heir *h)
 	store_inherited_free(&h->got);
 	store_legacy_free(&h->from);
 	blocktable_free(&h->table);
-	wr_free(&h->bytes);
 	free(h);
 }
 

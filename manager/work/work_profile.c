@@ -31,12 +31,11 @@ int work_profile(struct work *w, const struct store_module *m, struct work_evide
 		 struct wr *text, struct err *err)
 {
 	struct blocktable t = { 0 };
-	struct wr bytes = { 0 };
 	const char *clock = w->ask->counts.text[0] ? w->ask->counts.text : "tick";
 	struct profile p = { .module = m->path, .original = m->original, .clock = clock };
 	struct policy policy;
 
-	int rc = work_table(w, m, &bytes, &t, err);
+	int rc = work_table(w, m, &t, err);
 	if (rc == 0)
 		rc = store_profile_get(w->store, m->id, &e->profile, err) < 0 ? -1 : 0;
 	e->own = store_profile_samples(&e->profile);
@@ -49,7 +48,6 @@ int work_profile(struct work *w, const struct store_module *m, struct work_evide
 		profile_write(&p, text);
 		arena_free(a);
 	}
-	wr_free(&bytes);
 	blocktable_free(&t);
 	return rc;
 }

@@ -66,6 +66,13 @@ link=$(readlink /bin)
 check "what a policy says in vain is told when it is read" \
 	grep -q "'/bin/\*' fits nothing: '/bin' is a link" <<<"$([ -n "$link" ] || echo "'/bin/*' fits nothing: '/bin' is a link"; ctl policy reload 2>&1)"
 check "and in the log" grep -q "'/bin/\*' fits nothing" <<<"$([ -n "$link" ] || echo "'/bin/*' fits nothing"; cat "$root/log")"
+sed -i 's/hard_links: true/hard_links: false/' "$root/morph.yaml"
+ctl policy reload >/dev/null 2>&1
+ln "$root/bin/sort" "$root/bin/twin"
+check "policy show tells of a refusal beforehand" grep -qE "bin/sort +no .*hard links, one is 'twin' in the same folder" \
+	<<<"$(ctl policy show "$root/bin/sort")"
+rm "$root/bin/twin"
+check "and of none where there is none" grep -qE "bin/sort +yes" <<<"$(ctl policy show "$root/bin/sort")"
 check_here "the daemon ends" stop_daemon
 check "one that does not answer is an error" checked 1 "does not answer"
 

@@ -488,7 +488,7 @@ static void refused(const struct place *p, const char *path, const char *reason)
 static void what_must_not_be_touched_is_refused_with_its_reason(void **state)
 {
 	struct place p = place_new();
-	char other[128];
+	char other[128], twin[128];
 	struct err err;
 
 	(void)state;
@@ -502,7 +502,12 @@ static void what_must_not_be_touched_is_refused_with_its_reason(void **state)
 
 	(void)snprintf(other, sizeof(other), "%s/second", p.root);
 	assert_int_equal(link(p.path, other), 0);
-	refused(&p, p.path, "2 hard links");
+	refused(&p, p.path, "2 hard links; others");
+	(void)snprintf(twin, sizeof(twin), "%s/twin", p.dir);
+	assert_int_equal(link(p.path, twin), 0);
+	refused(&p, p.path, "3 hard links, one is 'twin' in the same folder; others");
+	assert_int_equal(unlink(twin), 0);
+	refused(&p, p.path, "modules.hard_links");
 	assert_int_equal(install_check(p.path, true, &err), 0);
 	assert_int_equal(unlink(other), 0);
 

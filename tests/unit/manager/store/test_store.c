@@ -377,7 +377,8 @@ static void a_database_before_edges_is_brought_up_to_date(void **state)
 	store_close(s);
 	sql("ALTER TABLE module DROP COLUMN owner; ALTER TABLE habit DROP COLUMN known_ns;"
 	    "DROP TABLE spent; DROP TABLE contributor; DROP TABLE space;"
-	    "DROP TABLE signature; DROP TABLE legacy; DROP TABLE inherited; DROP TABLE turns; DROP TABLE left_alone;"
+	    "DROP TABLE signature; DROP TABLE legacy; DROP TABLE inherited; DROP TABLE turns;"
+	    "DROP TABLE left_alone;"
 	    "ALTER TABLE generation DROP COLUMN inherited; DROP TABLE counting;"
 	    "DROP TABLE counted; DROP TABLE count_spent; DROP TABLE live;"
 	    "DROP TABLE pace; DROP TABLE crash; ALTER TABLE profile DROP COLUMN states;"

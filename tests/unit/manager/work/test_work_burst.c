@@ -61,7 +61,7 @@ static int counters(void)
 	return bytes_file(page, countsfile_size(4, 0));
 }
 
-static bool run_job(const struct msg *q, struct msg *r)
+static bool play_job(const struct msg *q, struct msg *r)
 {
 	char text[512], hex[65];
 
@@ -116,7 +116,7 @@ static bool count(const struct msg *q, struct msg *r)
 static bool parent_says(const struct msg *q, struct msg *r)
 {
 	if (q->type == MSG_RUN_JOB)
-		return run_job(q, r);
+		return play_job(q, r);
 	if (q->type == MSG_LIVE_COUNT)
 		return count(q, r);
 	if (q->type != MSG_LIVE_OFF)
