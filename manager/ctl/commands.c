@@ -107,7 +107,10 @@ const struct ctl_command ctl_commands[] = {
 	  "what became more and less from one recording to the other, and not by chance (no\n"
 	  "        daemon needed)",
 	  ctl_diff },
-	{ "metrics", "", "what the daemon has counted, as OpenMetrics text", ctl_metrics },
+	{ "metrics", "[--prometheus]",
+	  "what the daemon has counted, as OpenMetrics text; --prometheus: in the form of\n"
+	  "        before, which node_exporter's textfile collector takes",
+	  ctl_metrics },
 	{ "try",
 	  "[--time=S] [--prepare=COMMAND] [--output=FILE]... [--repeatable] [--save=DIR]\n"
 	  "        -- COMMAND... | --pid=PID [--time=S] [--count=COMMAND] [--turn=S]\n"

@@ -1,8 +1,9 @@
 /* ctl_metrics.c - morphctl metrics: what the daemon knows, as OpenMetrics text
  *
  * The form is that of the OpenMetrics specification, 1.0: families of metrics, each with its
- * kind and a sentence, and `# EOF`.  node_exporter's textfile collector takes it.  Figures are those
- * of `status`, `list` and `history`, of modules that the caller may see.
+ * kind and a sentence, and `# EOF`; or Prometheus' own of before, in which a counter's family
+ * is named with its _total: node_exporter's textfile collector takes that alone.  Figures are
+ * those of `status`, `list` and `history`, of modules that the caller may see.
  *
  * Tested by tests/e2e/metrics.sh.
  */
@@ -53,6 +54,8 @@ static const struct family {
 };
 enum { NFAMILY = sizeof(families) / sizeof(families[0]) };
 
+static bool prometheus;		/* in its older form */
+
 static void put(struct wr *out, const char *text)
 {
 	wr_raw(out, text, strlen(text));
@@ -60,8 +63,9 @@ static void put(struct wr *out, const char *text)
 
 static void put_help(struct wr *out, const char *name, const char *kind, const char *help)
 {
-	const char *const word[] = { "# TYPE ", name, " ", kind, "\n# HELP ", name, " ", help,
-				     "\n", NULL };
+	const char *total = prometheus && strcmp(kind, "counter") == 0 ? "_total" : "";
+	const char *const word[] = { "# TYPE ", name, total, " ", kind, "\n# HELP ", name,
+				     total, " ", help, "\n", NULL };
 
 	for (int i = 0; word[i]; i++)
 		put(out, word[i]);
@@ -185,8 +189,8 @@ int ctl_metrics(const struct ctl *ctl, int argc, char **argv)
 	struct err err = { 0 };
 	int code = 0;
 
-	(void)argv;
-	if (argc != 1)
+	prometheus = argc == 2 && strcmp(argv[1], "--prometheus") == 0;
+	if (argc > 1 + prometheus)
 		return ctl_usage(ctl);
 	for (int i = 0; i < 3 && code == 0; i++) {
 		struct ctl_tables t;
@@ -196,7 +200,8 @@ int ctl_metrics(const struct ctl *ctl, int argc, char **argv)
 			put_tables(&out, &t);
 		ctl_tables_free(&t);
 	}
-	put(&out, "# EOF\n");
+	if (!prometheus)
+		put(&out, "# EOF\n");
 	if (code == 0 && io_write_all(STDOUT_FILENO, out.p, out.n, &err) < 0) {
 		say_line(stderr, "morphctl: standard output: %s", err.text);
 		code = 1;

@@ -45,9 +45,9 @@ check "what is cut short is not" not well_formed "$root/cut"
 cat "$root/metrics" "$root/metrics" >"$root/twice"
 check "nor what is there twice" not well_formed "$root/twice"
 if command -v promtool >/dev/null; then
-	check "promtool takes them" promtool check metrics <"$root/metrics"
+	check "promtool takes those in its form" eval 'ctl metrics --prometheus | promtool check metrics'
 else
-	skip "promtool takes them" "no promtool"
+	skip "promtool takes those in its form" "no promtool"
 fi
 ctl pause >/dev/null
 taken_in >/dev/null
@@ -62,6 +62,9 @@ check "samples are those of status" same morph_samples_total kind samples kind c
 check "conditions are" same morph_idle condition idle condition idle status
 check "generations are those of list" same morph_module_generation path modules path generation list
 check "an odd name is quoted" grep -qF 'odd \"\\' "$root/metrics"
+check "in the form of before families have the names of their samples" diff <(ctl metrics --prometheus | sed 's/ [0-9.]*$//') \
+	<(awk '/^# EOF/ { next } /^# TYPE .* counter$/ { counter[$3] } /^# / && $3 in counter { $3 = $3 "_total" } { print }' "$root/metrics" |
+		sed 's/ [0-9.]*$//')
 check "history has what was done" grep -q '^morph_history_events{event="' <(ctl reoptimize "$root/bin/gzip" >/dev/null 2>&1; ctl metrics)
 check "it takes no arguments" eval 'ctl metrics all 2>&1 | grep -q "usage: morphctl metrics"'
 check_here "the daemon ends" stop_daemon
