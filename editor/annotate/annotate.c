@@ -163,11 +163,16 @@ static double block_best(const struct work *w, const struct block *b)
 	return sum;
 }
 
-/* The smallest scale with which no block is faster than at best. */
+/* The smallest scale with which no block that is known well is faster than at best, nor the
+ * function as a whole. */
 static double least_scale(const struct work *w, double samples)
 {
-	double scale = 0;
+	double scale = 0, best = 0;
 
+	for (uint32_t i = 0; i < w->fn->nblock; i++)
+		best += block_best(w, &w->fn->block[i]) * w->fn->block[i].count;
+	if (samples > 0)
+		scale = best / samples;
 	for (uint32_t i = 0; i < w->fn->nblock; i++) {
 		const struct block *b = &w->fn->block[i];
 		double n = block_sum(w->charged, b);

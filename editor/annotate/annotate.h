@@ -7,7 +7,8 @@
  *
  * Executions are those of an exact profile if there is one, else what inference makes of the
  * samples: then they are in units of a sample per instruction, and cycles are known up to a
- * factor, which is the smallest with which no block is faster than at best.
+ * factor, which is the smallest with which neither the function nor a block with many samples
+ * is faster than at best.
  *
  * What an instruction takes longer than at best (bestcase.h) has causes that PCs do not tell
  * apart; each has a range, from what can only be it to what may be it.

@@ -77,6 +77,10 @@ notes misprediction >"$root/notes"
 check "executions are inferred from samples" jq -e '[.blocks[] | select(.samples > 0 and .executions > 0)] | length >= 2' "$root/notes"
 check "with a confidence" jq -e 'all(.blocks[]; .confidence | IN("low", "medium", "high"))' "$root/notes"
 check "cycles are at least what is best" jq -e '.function[0].scale == "at-least" and any(.blocks[]; .samples > 16 and .cycles >= .best_cycles - 0.01)' "$root/notes"
+echo "$(address chase) 2" >"$root/two"
+"$B/morph-edit" annotate "$root/stalls" "$root/two" --function="$(address chase)" -o "$root/out"
+check "nor is a function with few samples faster than that" awk -F '\t' '$1 == "block" { cycles += $8 * $6; best += $9 * $6 }
+	END { exit !(best > 0 && cycles > 0.99 * best && cycles < 1.01 * best) }' "$root/out"
 check "blocks hottest first" jq -e '[.blocks[].samples] | length >= 2 and . == (sort | reverse) and all(.[]; . > 0)' <(notes misprediction --blocks)
 check "as many as are asked for" [ "$(notes misprediction --blocks --limit=1 | jq '.blocks | length')" = 1 ]
 check "by its address" diff <(notes chase) <(notes "$(address chase)")
