@@ -225,8 +225,37 @@ killed_counting() {
 	[ $rc = 1 ] && [ $n -gt 60 ] || { echo "it was killed $n times, then $rc"; return 1; }
 }
 check "killed anywhere, the process goes on, and can be taken out" killed_counting
+# What a process forks has the same text as it.
+forks_are_out() {
+	local at= child gen=$root/gen/forking server
+	cp /bin/dash "$root/dash" && mkfifo "$root/fifo" || return 1
+	start "$root/forks.out" "$root/dash" -c "while :; do i=0; while [ \$i -lt 2000 ]; do i=\$((i + 1)); done
+		[ -e '$root/go' ] && { rm '$root/go'; (read x <'$root/fifo'; echo \$x) & }; done"
+	server=$pid
+	sleep 0.2
+	until [ "$at" = fits ]; do
+		"$B/morph-edit" instrument --private ${at:+--text-at=0x$at} "$root/dash" -o "$gen" --counts "$root/counts" &&
+			"$B/morph-verify" --live --counting "$root/dash" "$gen" >"$gen.plan" &&
+			at=$("$live" room "$server" "$gen.plan" "$gen") || return 1
+	done
+	mv "$gen.plan" "$root/forking.plan"
+	"$live" count "$server" "$root/forking.plan" "$gen" "$root/burst" --for=3000 >"$root/said" 2>&1 &
+	local counting=$!
+	within_5 is_on "$server" || { cat "$root/said"; return 1; }
+	touch "$root/go"
+	within_5 eval '[ ! -e "$root/go" ]' && sleep 0.3
+	child=$(pgrep -P "$server")
+	is_on "$child" || { echo "the child $child has not got it"; return 1; }
+	wait "$counting" || { cat "$root/said"; return 1; }
+	is_on "$server" && { echo "the server counts"; return 1; }
+	is_on "$child" && { echo "the child counts"; return 1; }
+	echo well >"$root/fifo"
+	within_5 grep -q well "$root/forks.out"
+	kill "$server"
+}
 kill "$pid"
 check_here "and its registers were the same all the time" wait "$pid"
+check_here "what a process forks meanwhile is out as well" forks_are_out
 wait "$pid"
 
 # --- where a thread stands ---
