@@ -35,28 +35,30 @@ endif
 LIBS_LIVE   = -lseccomp -lnettle
 LIBS_VERIFY = -lZydis -lelf -lseccomp -lnettle
 LIBS_EDIT   = $(LIBS_VERIFY) -lbfd -lopcodes -lm
+LIBS_SHARE  = -lpq -lseccomp -lnettle
 LIBS_CTL    = -ljson-c -lprotobuf-c
 LIBS_DAEMON = -lsqlite3 -lzstd -lyaml -lseccomp -lcap -lnettle -lm
 
 # Debian packages: what building needs, what the demonstration runs, what the tests use besides.
-PACKAGES_BUILD = gcc libc6-dev libzydis-dev libelf-dev binutils-dev libseccomp-dev libcap-dev \
+PACKAGES_BUILD = gcc libc6-dev libzydis-dev libelf-dev binutils-dev libseccomp-dev libcap-dev libpq-dev \
 		 nettle-dev libsqlite3-dev libyaml-dev libzstd-dev libjson-c-dev libprotobuf-c-dev \
 		 protobuf-c-compiler
 PACKAGES_DEMO  = perl sqlite3 bash gzip coreutils libsqlite3-0
 PACKAGES_CHECK = g++ clang lld llvm libcmocka-dev libunwind-dev elfutils binutils gdb valgrind dwz ltrace linux-perf mandoc \
-		 procps systemd git jq nasm fp-compiler protobuf-compiler python3 lua5.4 ruby unison restic shellcheck
+		 procps systemd openssl postgresql git jq nasm fp-compiler protobuf-compiler python3 lua5.4 ruby unison restic shellcheck
 # Packages of their own in newer releases only, part of others before.
 PACKAGES_NEWER = binutils-gold
 
 # Every room is one archive, with what is in its inner folders (manager/ctl is a room of its own);
 # main.c is a program's and stays out of it.
-ROOMS     = lib binary verify live postmorph editor monitor policy manager manager/ctl
+ROOMS     = lib binary verify live share postmorph editor monitor policy manager manager/ctl
 sources   = $(filter-out %/main.c $(if $(filter manager,$(1)),manager/ctl/%),$(wildcard $(1)/*.c $(1)/*/*.c))
 objs      = $(patsubst %.c,$(B)/%.o,$(call sources,$(1))) $(if $(filter manager,$(1)),$(PPROF).o)
 archive   = $(B)/$(subst /,-,$(1)).a
 archives  = $(foreach r,$(1),$(call archive,$(r)))
 
-PROGRAMS  = $(B)/morphd $(B)/morphctl $(B)/morph-edit $(B)/morph-verify $(B)/morph-live
+PROGRAMS  = $(B)/morphd $(B)/morphctl $(B)/morph-edit $(B)/morph-verify $(B)/morph-live \
+	    $(B)/morph-share
 
 all: $(PROGRAMS)
 
@@ -96,6 +98,14 @@ $(PPROF).o: $(PPROF).c
 	$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
 $(B)/manager/report/export_pprof.o: $(PPROF).h
 
+# The fleet's schema as text.
+SCHEMA    = $(B)/share/schema_sql.h
+$(SCHEMA): share/migrations.sql share/functions.sql
+	@mkdir -p $(@D)
+	for f in $(notdir $(basename $^)); do echo "static const char $${f}_sql[] ="; \
+		sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' share/$$f.sql; echo ";"; done > $@
+$(B)/share/schema.o: $(SCHEMA)
+
 define room_rule
 $(call archive,$(1)): $(call objs,$(1))
 	@rm -f $$@
@@ -114,6 +124,8 @@ $(B)/morph-verify: $(B)/verify/main.o $(call archives,verify binary lib)
 	$(call link_program,$(LIBS_VERIFY))
 $(B)/morph-live: $(B)/live/main.o $(call archives,live lib)
 	$(call link_program,$(LIBS_LIVE))
+$(B)/morph-share: $(B)/share/main.o $(call archives,share lib)
+	$(call link_program,$(LIBS_SHARE))
 $(B)/morph-edit: $(B)/editor/main.o $(call archives,editor postmorph binary lib)
 	$(call link_program,$(LIBS_EDIT))
 $(B)/morphd: $(B)/manager/main.o $(call archives,manager monitor policy lib)
@@ -124,7 +136,7 @@ $(B)/morphctl: $(B)/manager/ctl/main.o $(call archives,manager/ctl manager monit
 # Test programs: one object, all archives and what tests share (tests/unit/*.c); it stays, so that a change of ours
 # costs a link each and not a compilation.  Unit tests (cmocka) print TAP themselves;
 # fuzz targets get a main() that replays a corpus, or libFuzzer's with FUZZ_ENGINE.
-ARCHIVES  = $(call archives,manager/ctl manager live monitor verify editor postmorph binary policy lib)
+ARCHIVES  = $(call archives,manager/ctl manager live share monitor verify editor postmorph binary policy lib)
 programs  = $(patsubst %.c,$(B)/%,$(wildcard $(1)))
 UNIT      = $(call programs,$(foreach d,* */*,tests/unit/$(d)/test_*.c))
 $(call archive,tests/unit): $(patsubst %.c,$(B)/%.o,$(wildcard tests/unit/*.c))
@@ -136,7 +148,7 @@ HELPERS   = $(call programs,tests/e2e/*.c) $(call programs,tests/e2e/hostile/*.c
 	    $(call programs,tests/programs/*.c) $(call programs,tests/torture/*.c) $(call programs,tests/mutation/*.c) $(call programs,tests/soak/*.c) \
 	    $(call programs,bench/*.c) $(MUTANTS)
 FUZZ_ENGINE ?= tests/fuzz/replay.c
-link_test = $(CC) $(CFLAGS) $(LDFLAGS) $< $(filter %.a,$^) $(1) $(LIBS_EDIT) $(LIBS_DAEMON) $(LIBS_CTL) -o $@
+link_test = $(CC) $(CFLAGS) $(LDFLAGS) $< $(filter %.a,$^) $(1) $(LIBS_EDIT) $(LIBS_DAEMON) $(LIBS_CTL) $(if $(findstring /share/,$@),-lpq) -o $@
 
 $(UNIT): %: %.o $(call archive,tests/unit) $(ARCHIVES)
 	$(call link_test,-lcmocka)
@@ -252,7 +264,7 @@ FISH      = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 LIBDIR    = $(DESTDIR)$(PREFIX)/lib
 INSTALLED = $(SBINDIR)/morphd $(BINDIR)/morphctl $(LIBEXEC)/morph-edit $(BINDIR)/morph-edit \
 	    $(LIBEXEC)/morph-verify $(BINDIR)/morph-verify $(MANDIR)/man1/morph-verify.1 \
-	    $(LIBEXEC)/morph-live $(MANDIR)/man8/morph-live.8 \
+	    $(LIBEXEC)/morph-share $(LIBEXEC)/morph-live $(MANDIR)/man8/morph-live.8 \
 	    $(MANDIR)/man8/morphd.8 $(MANDIR)/man1/morphctl.1 $(MANDIR)/man1/morph-edit.1 \
 	    $(MANDIR)/man5/morph.yaml.5 $(COMPLETION)/morphctl $(COMPLETION)/morph-edit \
 	    $(ZSH)/_morphctl $(FISH)/morphctl.fish \
@@ -265,6 +277,7 @@ install: all
 	install -D -m 755 $(B)/morph-edit $(LIBEXEC)/morph-edit
 	install -D -m 755 $(B)/morph-verify $(LIBEXEC)/morph-verify
 	install -D -m 755 $(B)/morph-live $(LIBEXEC)/morph-live
+	install -D -m 755 $(B)/morph-share $(LIBEXEC)/morph-share
 	install -d $(BINDIR)
 	ln -sf ../libexec/morph/morph-edit $(BINDIR)/morph-edit
 	ln -sf ../libexec/morph/morph-verify $(BINDIR)/morph-verify

@@ -13,9 +13,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/netlink.h>
 #include <linux/perf_event.h>
 #include <seccomp.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -232,35 +234,79 @@ static const int role_calls[] = {
 	SCMP_SYS(sigaltstack), SCMP_SYS(restart_syscall), SCMP_SYS(exit), SCMP_SYS(exit_group),
 };
 
+/* Names are asked for with datagrams, and of the kernel which addresses there are; name
+ * services and TLS map libraries when they are first needed. */
+static const struct call share_calls[] = {
+	{ SCMP_SYS(socket), 1, { INT_IS(0, AF_UNIX) } },
+	{ SCMP_SYS(socket), 1, { INT_IS(0, AF_INET) } },
+	{ SCMP_SYS(socket), 1, { INT_IS(0, AF_INET6) } },
+	{ SCMP_SYS(socket), 2, { INT_IS(0, AF_NETLINK), INT_IS(2, NETLINK_ROUTE) } },
+	{ SCMP_SYS(connect), 0, { { 0 } } },
+	{ SCMP_SYS(bind), 0, { { 0 } } },
+	{ SCMP_SYS(sendmmsg), 0, { { 0 } } },
+	{ SCMP_SYS(ioctl), 1, { INT_IS(1, FIONREAD) } },
+	{ SCMP_SYS(mmap), 2, { INT_IS(2, PROT_READ | PROT_EXEC),
+			       HAS_NOT(3, MAP_ANONYMOUS | MAP_SHARED) } },
+};
+
+static const struct call monitor_calls[] = {
+	{ SCMP_SYS(ioctl), 1, { INT_IS(1, PERF_EVENT_IOC_ENABLE) } },
+	{ SCMP_SYS(ioctl), 1, { INT_IS(1, PERF_EVENT_IOC_DISABLE) } },
+};
+
+static const struct call manager_calls[] = {
+	{ SCMP_SYS(ioctl), 1, { INT_IS(1, FS_IOC_GETVERSION) } },
+	{ SCMP_SYS(socket), 1, { INT_IS(0, AF_UNIX) } },
+	{ SCMP_SYS(connect), 0, { { 0 } } },
+	{ SCMP_SYS(accept4), 0, { { 0 } } },
+	{ SCMP_SYS(inotify_init1), 0, { { 0 } } },
+	{ SCMP_SYS(inotify_add_watch), 0, { { 0 } } },
+	{ SCMP_SYS(inotify_rm_watch), 0, { { 0 } } },
+};
+
+static const struct {
+	const struct call *call;
+	size_t n;
+} calls_of[] = {
+	[CONFINE_MONITOR] = { monitor_calls, COUNT(monitor_calls) },
+	[CONFINE_MANAGER] = { manager_calls, COUNT(manager_calls) },
+	[CONFINE_SHARE] = { share_calls, COUNT(share_calls) },
+};
+
 static int filter_role(enum confine_role role, struct err *err)
 {
-	const struct call both[] = {
+	const struct call all[] = {
 		{ SCMP_SYS(mmap), 1, { HAS_NOT(2, PROT_EXEC) } },
 		{ SCMP_SYS(mprotect), 1, { HAS_NOT(2, PROT_EXEC) } },
 		{ SCMP_SYS(prlimit64), 1, { INT_IS(0, 0) } },
 		{ SCMP_SYS(tgkill), 1, { INT_IS(0, getpid()) } },	/* abort() */
 	};
-	const struct call monitor[] = {
-		{ SCMP_SYS(ioctl), 1, { INT_IS(1, PERF_EVENT_IOC_ENABLE) } },
-		{ SCMP_SYS(ioctl), 1, { INT_IS(1, PERF_EVENT_IOC_DISABLE) } },
-	};
-	const struct call manager[] = {
-		{ SCMP_SYS(ioctl), 1, { INT_IS(1, FS_IOC_GETVERSION) } },
-		{ SCMP_SYS(socket), 1, { INT_IS(0, AF_UNIX) } },
-		{ SCMP_SYS(connect), 0, { { 0 } } },
-		{ SCMP_SYS(accept4), 0, { { 0 } } },
-		{ SCMP_SYS(inotify_init1), 0, { { 0 } } },
-		{ SCMP_SYS(inotify_add_watch), 0, { { 0 } } },
-		{ SCMP_SYS(inotify_rm_watch), 0, { { 0 } } },
-	};
-	const struct call *own = role == CONFINE_MONITOR ? monitor : manager;
-	size_t nown = role == CONFINE_MONITOR ? COUNT(monitor) : COUNT(manager);
-	struct call call[COUNT(both) + COUNT(monitor) + COUNT(manager)];
+	struct call call[COUNT(all) + COUNT(share_calls)];	/* which are the most */
 
-	memcpy(call, both, sizeof(both));
-	memcpy(call + COUNT(both), own, sizeof(*own) * nown);
+	memcpy(call, all, sizeof(all));
+	memcpy(call + COUNT(all), calls_of[role].call, sizeof(*call) * calls_of[role].n);
 	return filter(SCMP_ACT_ERRNO(EPERM), role_calls, COUNT(role_calls), call,
-		      COUNT(both) + nown, err);
+		      COUNT(all) + calls_of[role].n, err);
+}
+
+static int confine_files_of_share(struct err *err)
+{
+	const struct landlock_rule rule[] = {
+		{ -1, NULL, LANDLOCK_CONNECT },
+		{ -1, "/dev/null", LANDLOCK_READ | LANDLOCK_WRITE },
+		{ -1, "/dev/urandom", LANDLOCK_READ },
+		{ -1, "/etc", LANDLOCK_READ | LANDLOCK_LIST },
+		{ -1, "/run/systemd/resolve", LANDLOCK_READ },
+		{ -1, "/lib", LANDLOCK_READ },
+		{ -1, "/lib64", LANDLOCK_READ },
+		{ -1, "/usr/lib", LANDLOCK_READ },
+		{ -1, "/usr/lib64", LANDLOCK_READ },
+		{ -1, "/usr/share/ca-certificates", LANDLOCK_READ },
+		{ -1, "/usr/local/share/ca-certificates", LANDLOCK_READ },
+		{ -1, "/usr/share/zoneinfo", LANDLOCK_READ },
+	};
+
+	return landlock_confine(rule, (int)COUNT(rule), err);
 }
 
 int confine_role(enum confine_role role, const char *folder, const char *host, struct err *err)
@@ -276,7 +322,8 @@ int confine_role(enum confine_role role, const char *folder, const char *host, s
 		{ -1, host, LANDLOCK_READ | LANDLOCK_LIST },
 	};
 	int n = role == CONFINE_MONITOR ? 3 : (int)COUNT(rule) - (host ? 0 : 1);
-	int rc = landlock_confine(rule, n, err);
+	int rc = role == CONFINE_SHARE ? confine_files_of_share(err)
+				       : landlock_confine(rule, n, err);
 
 	return rc < 0 || filter_role(role, err) < 0 ? -1 : rc;
 }

@@ -31,14 +31,17 @@ int confine_job(uint64_t memory_bytes, unsigned cpu_s, struct err *err);
  * done but for the files, because the kernel has no Landlock. */
 int confine_program(int program, int first_out, int nfd, struct err *err);
 
-enum confine_role { CONFINE_MONITOR, CONFINE_MANAGER };
+enum confine_role { CONFINE_MONITOR, CONFINE_MANAGER, CONFINE_SHARE };
 
 /* For a part of the daemon that has changed its user and has its descriptors: from then on
  *   files       beneath `folder` can be read, made, written and removed; those of /proc, and
  *               for the manager /sys, /etc, dpkg's lists of files and what is beneath `host`
- *               (NULL: nothing), can be read as far as the user may
- *   sockets     the manager answers on those it has, and reaches local ones; no network
- *   code        none but what is mapped; nothing is executed
+ *               (NULL: nothing), can be read as far as the user may; for the part that shares
+ *               only /etc, and libraries, as name services and TLS need them, and no `folder`
+ *   sockets     the manager answers on those it has, and reaches local ones; no network but for
+ *               the part that shares, which connects, also to names, and answers nobody
+ *   code        none but what is mapped, and in the part that shares libraries; nothing is
+ *               executed
  *   others      no processes or threads, signals, tracing, namespaces; no device is controlled
  *               but the monitor's samplers
  * As above: EPERM or EACCES, 1 or 0. */

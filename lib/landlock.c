@@ -71,7 +71,7 @@ static int add_rule(int ruleset, const struct landlock_rule *rule, uint64_t hand
 	struct stat st;
 	int rc = 0;
 
-	if (rule->fd < 0)
+	if (rule->fd < 0 && rule->path)
 		beneath.parent_fd = open(rule->path, O_PATH | O_CLOEXEC);
 	if (beneath.parent_fd < 0)
 		return 0;		/* what is not there needs no permission */
@@ -96,6 +96,9 @@ int landlock_confine(const struct landlock_rule *rule, int n, struct err *err)
 
 	if (!landlock_version())
 		return 0;
+	for (int i = 0; i < n; i++)
+		if (rule[i].rights & LANDLOCK_CONNECT)
+			all.net &= ~(uint64_t)NET_CONNECT_TCP;
 	int ruleset = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
 	if (ruleset < 0)
 		return err_set(err, ERR_SYS, "landlock: %s", strerror(errno));

@@ -17,11 +17,12 @@ enum landlock_right {
 	LANDLOCK_LIST = 2,	/* list directories */
 	LANDLOCK_RUN = 4,	/* start programs */
 	LANDLOCK_WRITE = 8,	/* write, make, rename and remove files, make folders */
+	LANDLOCK_CONNECT = 16,	/* TCP connections to anywhere; of a rule without a path */
 };
 
 struct landlock_rule {		/* rights beneath a directory, or of one file */
 	int fd;			/* of it, O_PATH is enough; -1: by path */
-	const char *path;	/* nothing there: no rule */
+	const char *path;	/* nothing there, or NULL: no rule */
 	unsigned rights;	/* of enum landlock_right */
 };
 

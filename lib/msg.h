@@ -21,7 +21,7 @@ struct err;
 
 enum { MSG_VERSION = 1 };
 
-enum msg_role { MSG_ROLE_PARENT, MSG_ROLE_MANAGER, MSG_ROLE_MONITOR };
+enum msg_role { MSG_ROLE_PARENT, MSG_ROLE_MANAGER, MSG_ROLE_MONITOR, MSG_ROLE_SHARE };
 
 enum msg_type {
 	MSG_NONE,

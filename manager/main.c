@@ -67,6 +67,9 @@ int main(int argc, char **argv)
 	o.morph_edit = absolute_program(o.morph_edit, "morph-edit");
 	o.morph_verify = absolute_program(o.morph_verify, "morph-verify");
 	o.morph_live = absolute_program(o.morph_live, "morph-live");
+	o.morph_share = absolute_program(o.morph_share, "morph-share");
+	if (!o.share_user)
+		o.share_user = o.user ? o.user : "morph-share";
 	if (!o.job_user)
 		o.job_user = o.user ? o.user : "morph-edit";
 	if (!o.user)

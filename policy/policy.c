@@ -97,6 +97,11 @@ bool policy_allows(const struct policy *p, const char *path)
 	return any_matches(&p->include, path) && !any_matches(&p->exclude, path);
 }
 
+bool policy_sends(const struct policy *p, const char *path)
+{
+	return any_matches(&p->share_send, path);
+}
+
 /* The setting as the rule has it, or NULL. */
 static const struct policy *setter(const struct policy_rule *r, const char *key)
 {

@@ -65,6 +65,9 @@ struct policy {
 	struct policy_passes passes;
 	unsigned job_memory_mib, job_cpu_s;
 	unsigned inherit, inherit_least_pct;
+	char *share_conninfo, *share_class;	/* malloc'd; NULL: "" */
+	unsigned share_give, share_take, share_every_h, share_queue_mib;
+	struct policy_globs share_send;
 	uint32_t nrule;
 	struct policy_rule *rule;	/* the first that fits decides */
 	char *note;		/* of policy_parse(): what is out of date; NULL: nothing */
@@ -91,6 +94,8 @@ void policy_free(struct policy *p);		/* NULL is allowed */
 /* True when path matches an include glob and no exclude glob (fnmatch, FNM_PATHNAME not
  * set). */
 bool policy_allows(const struct policy *p, const char *path);
+/* May a file that no package delivered be given to the fleet? */
+bool policy_sends(const struct policy *p, const char *path);
 /* "fluff,leave,..." as far as switched on; at least POLICY_PASS_LIST_MAX bytes. */
 void policy_pass_list(const struct policy *p, char *out, size_t n);
 /* May anything be done without being asked, by the general setting or by a rule's? */

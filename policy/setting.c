@@ -65,6 +65,8 @@ static bool is_of_modules(const struct setting *s)
 {
 	return (strcmp(s->section, "optimize") == 0 && strcmp(s->key, "half_life_d") != 0) ||
 	       strcmp(s->section, "profile") == 0 ||
+	       (strcmp(s->section, "share") == 0 &&
+		(strcmp(s->key, "give") == 0 || strcmp(s->key, "take") == 0)) ||
 	       (strcmp(s->section, "users") == 0 && strcmp(s->key, "share_layouts") == 0);
 }
 
@@ -189,6 +191,53 @@ static int set_window(struct policy_window *field, const char *text, struct err 
 	return 0;
 }
 
+/* "postgresql://user:secret@host" or "password=secret"; what libpq makes of the rest it says
+ * itself. */
+static bool has_password(const char *text)
+{
+	const char *from = strstr(text, "://");
+	const char *at = from ? strpbrk(from + 3, "/?@") : NULL;
+
+	return strstr(text, "password") ||
+	       (at && *at == '@' && memchr(from + 3, ':', (size_t)(at - from - 3)));
+}
+
+static int set_text(char **field, const char *text, struct err *err)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return err_set(err, ERR_SYS, "out of memory");
+	free(*field);
+	*field = copy;
+	return 0;
+}
+
+static int set_conninfo(char **field, const char *text, struct err *err)
+{
+	for (const char *c = text; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			return err_set(err, ERR_USAGE, "has bytes that are no text");
+	if (strlen(text) > SETTING_CONNINFO_MAX)
+		return err_set(err, ERR_USAGE, "has more than %d bytes", SETTING_CONNINFO_MAX);
+	if (has_password(text))
+		return err_set(err, ERR_USAGE, "names a password, where everybody can read it; "
+			       "libpq's passfile=PATH holds one, or a certificate does "
+			       "without");
+	return set_text(field, text, err);
+}
+
+static int set_word(char **field, const char *text, struct err *err)
+{
+	size_t n = strlen(text);
+
+	if (n > SETTING_WORD_MAX ||
+	    strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789._-") != n)
+		return err_set(err, ERR_USAGE, "'%.80s' is not a word of at most %d small "
+			       "letters, digits, '.', '_' and '-'", text, SETTING_WORD_MAX);
+	return set_text(field, text, err);
+}
+
 int setting_set(const struct setting *s, void *in, const char *text, bool quoted,
 		struct err *err)
 {
@@ -207,6 +256,10 @@ int setting_set(const struct setting *s, void *in, const char *text, bool quoted
 		return set_name(field, text, policy_onoff_name, err);
 	case SETTING_WINDOW:
 		return set_window(field, text, err);
+	case SETTING_CONNINFO:
+		return set_conninfo(field, text, err);
+	case SETTING_WORD:
+		return set_word(field, text, err);
 	case SETTING_GLOBS:
 		return err_set(err, ERR_USAGE,
 			       "expects a list of patterns, as in [\"/usr/bin/*\"]");
@@ -229,17 +282,26 @@ static void globs_clear(struct policy_globs *g)
 	*g = (struct policy_globs){ NULL, 0 };
 }
 
+static bool is_text(const struct setting *s)
+{
+	return s->kind == SETTING_CONNINFO || s->kind == SETTING_WORD;
+}
+
 void setting_clear(const struct setting *s, void *in)
 {
 	if (s->kind == SETTING_GLOBS || s->kind == SETTING_NAMES)
 		globs_clear(field_of(s, in));
 	if (s->kind == SETTING_PASSES)
 		*(struct policy_passes *)field_of(s, in) = (struct policy_passes){ 0 };
+	if (is_text(s)) {
+		free(*(char **)field_of(s, in));
+		*(char **)field_of(s, in) = NULL;
+	}
 }
 
 void setting_copy(const struct setting *s, void *to, const void *from)
 {
-	assert(s->kind != SETTING_GLOBS && s->kind != SETTING_NAMES);
+	assert(s->kind != SETTING_GLOBS && s->kind != SETTING_NAMES && !is_text(s));
 	memcpy(field_of(s, to), field_in(s, from), s->kind == SETTING_PASSES ?
 	       sizeof(struct policy_passes) : s->kind == SETTING_WINDOW ?
 	       sizeof(struct policy_window) : sizeof(unsigned));
@@ -356,6 +418,10 @@ void setting_show(const struct setting *s, const void *in, struct wr *out)
 	case SETTING_NAMES:
 		show_globs(field, out);
 		break;
+	case SETTING_CONNINFO:
+	case SETTING_WORD:
+		put_quoted(out, *(char *const *)field ? *(char *const *)field : "");
+		return;
 	case SETTING_PASSES:
 		policy_pass_list(in, text, sizeof(text));
 		put(out, "[");

@@ -24,6 +24,8 @@ enum setting_kind {
 	SETTING_GLOBS,		/* patterns of absolute paths */
 	SETTING_NAMES,		/* patterns of other names */
 	SETTING_PASSES,
+	SETTING_CONNINFO,	/* libpq's, without a password; malloc'd, NULL: nothing */
+	SETTING_WORD,		/* the same form, of few letters */
 };
 
 struct setting {
@@ -40,6 +42,7 @@ extern const unsigned policy_nsetting;
 enum {
 	SETTING_LIST_MAX = 1024,	/* items of one list; chosen */
 	SETTING_GLOB_MAX = 4096,	/* bytes of one pattern with its NUL */
+	SETTING_CONNINFO_MAX = 1000, SETTING_WORD_MAX = 32,
 };
 
 /* Keys in a rule.  The first finds a key of rules alone, whose field is in struct policy_rule;

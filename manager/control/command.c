@@ -575,6 +575,28 @@ static int run_reload(struct work *w, struct client *cl, int argc, const char *c
 	return 0;
 }
 
+enum { SHARE_WAIT_MS = 60000 };
+
+/* With "now": an exchange begins, and its end is waited for, though not for ever. */
+static int run_share(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err = { 0 };
+
+	if (argc > 1 && strcmp(argv[1], "now") != 0)
+		return reject(cl, argv[1]);
+	if (argc > 1 && work_fleet_now(w, &err) < 0)
+		return fail(cl, &err);
+	uint64_t end_ms = w->now_ms() + SHARE_WAIT_MS;
+	while (argc > 1 && w->fleet.under_way && !w->ask->stop && w->now_ms() < end_ms) {
+		if (!w->ask->shared.type)
+			w->ask->turn(w->ask->ctx);
+		if (w->ask->shared.type)
+			work_fleet_answer(w);
+	}
+	int code = done(cl, show_share(w, cl, &err), &err);
+	return argc > 1 && w->fleet.trouble[0] && !code ? 1 : code;
+}
+
 /* --- the table --- */
 
 static const struct command command[] = {
@@ -597,6 +619,7 @@ static const struct command command[] = {
 	{ "verify",     1, -1, FOR_ALL,     true,  true,  run_verify },
 	{ "checksums",  0,  0, FOR_TRUSTED, true,  false, run_checksums },
 	{ "look",       0,  0, FOR_TRUSTED, true,  false, run_look },
+	{ "share",      0,  1, FOR_TRUSTED, true,  false, run_share },
 	{ "report-bug", 1,  1, FOR_TRUSTED, false, false, run_report_bug },
 };
 

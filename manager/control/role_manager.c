@@ -277,6 +277,8 @@ void manager_round(struct manager *m)
 	}
 	if (m->ask.ncounted)
 		work_counted(&m->work);
+	if (m->ask.shared.type)
+		work_fleet_answer(&m->work);
 	if (m->ask.reload)
 		reload(m);
 	if (m->watch && watch_due_ms(m->watch) <= now)

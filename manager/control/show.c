@@ -357,7 +357,7 @@ static bool list_module(void *ctx, const struct store_module *m)
 	struct speedtest p;
 	struct counts_text counts;
 	char state[STORE_REFUSAL_MAX + 16] = "original";
-	char inherited[160];
+	char inherited[160], fleet[64];
 
 	if (!access_sees(l->w, l->client, m))
 		return true;
@@ -367,6 +367,7 @@ static bool list_module(void *ctx, const struct store_module *m)
 		(void)snprintf(state, sizeof(state), "optimized");
 	if (list_counts(l->w, m, &counts, l->err) < 0 ||
 	    list_inherited(l->w, m, inherited, l->err) < 0 ||
+	    show_fleet_of(l->w, m, fleet, l->err) < 0 ||
 	    store_speed_get(l->w->store, m->id, &p, l->err) < 0 ||
 	    (m->generation &&
 	     store_turns_get(l->w->store, m->id, m->generation, &turns, l->err) < 0) ||
@@ -381,7 +382,7 @@ static bool list_module(void *ctx, const struct store_module *m)
 	table_row(l->t, m->path, m->samples, m->outside, (uint64_t)m->generation,
 		  (uint64_t)m->functions, (uint64_t)m->movable, m->text_bytes, m->updated_ns,
 		  state, speed, h.verdict, inherited, counts.state, counts.cost_s,
-		  counts.gain_ppm, show_processes(l->w, m->path));
+		  counts.gain_ppm, fleet, show_processes(l->w, m->path));
 	store_profile_free(&h.recent);
 	return true;
 }
@@ -396,7 +397,7 @@ int show_list(struct work *w, struct client *cl, struct err *err)
 		{ "decided", TABLE_TEXT }, { "inherited", TABLE_TEXT },
 		{ "counts", TABLE_TEXT },
 		{ "counts_cost_s", TABLE_TEXT }, { "counts_gain_ppm", TABLE_TEXT },
-		{ "processes", TABLE_UINT },
+		{ "fleet", TABLE_TEXT }, { "processes", TABLE_UINT },
 	};
 	struct table *t = NEW_TABLE("modules", col);
 	struct listing l = { .w = w, .client = cl, .t = t, .err = err };

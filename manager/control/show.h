@@ -43,6 +43,12 @@ int show_annotate(struct work *w, const char *module, const char *function, stru
 		  struct err *err);
 int show_explain(struct work *w, const char *module, struct client *cl, struct err *err);
 
+/* show_fleet.c: how exchanges with a fleet's database go; what a fleet knows of a module and
+ * what that is worth, in words or as a table, "" or NULL if nothing. */
+int show_share(struct work *w, struct client *cl, struct err *err);
+int show_fleet_of(struct work *w, const struct store_module *m, char out[64], struct err *err);
+struct table *show_fleet_table(struct work *w, const struct store_module *m);
+
 /* show_problems.c: what is wrong, and what the machine does not offer the monitor. */
 void show_problems(struct work *w, struct client *cl);
 void show_lacks(struct work *w, struct client *cl);

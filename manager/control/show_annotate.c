@@ -265,6 +265,9 @@ int show_explain(struct work *w, const char *module, struct client *cl, struct e
 			answer_table(control_answer(cl), told);
 		if (table_nrow(left_out))
 			answer_table(control_answer(cl), left_out);
+		struct table *fleet = show_fleet_table(w, &m);
+		if (fleet)
+			show_give(cl, fleet);
 		rc = show_evidence(w, &m, cl, err);
 	}
 	table_free(reasons);

@@ -61,6 +61,10 @@ const struct ctl_command ctl_commands[] = {
 	{ "auto", "[on | off] [--policy=FILE]",
 	  "says whether programs are laid out anew without being asked, or changes it",
 	  ctl_auto },
+	{ "share", "[now] | init CONNINFO | test [--user=NAME] [CONNINFO]",
+	  "how exchanges with a fleet's database go; now: one at once; init: makes the\n"
+	  "        database's schema or brings it up to date; test: what works and what not",
+	  ctl_share },
 	{ "record",
 	  "-o LOG [--clock=NAME] [--rate=HZ] [--registers[=STACKBYTES] [--memory]]\n"
 	  "        [--branches[=HZ]] [--pid=PID] -- COMMAND...",

@@ -51,6 +51,7 @@ int ctl_stats(const struct ctl *ctl, int argc, char **argv);
 int ctl_diff(const struct ctl *ctl, int argc, char **argv);
 int ctl_metrics(const struct ctl *ctl, int argc, char **argv);
 int ctl_try(const struct ctl *ctl, int argc, char **argv);
+int ctl_share(const struct ctl *ctl, int argc, char **argv);
 int ctl_verify(const struct ctl *ctl, int argc, char **argv);
 
 /* Prints "usage: morphctl NAME ARGS" of the command on stderr; returns 2. */

@@ -8,7 +8,7 @@
 
 struct role_options;
 
-enum { OPTIONS_MAX_ARG = 48, OPTIONS_MAX = 23, OPTIONS_USAGE_MAX = 1024 };
+enum { OPTIONS_MAX_ARG = 56, OPTIONS_MAX = 25, OPTIONS_USAGE_MAX = 1024 };
 
 /* A command line; arg[] points into it and to the texts of the options that it was made of. */
 struct options_line {

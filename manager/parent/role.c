@@ -33,6 +33,19 @@ uint64_t role_now_ms(void)
 
 enum { PARK_FD = 40 };
 
+/* Another program of ours: what it may, it gives up itself.  Never returns. */
+static void become_share(const struct role_options *o, int program, char *const env[])
+{
+	static const char *const arg[] = { "morphd: share", "exchange", NULL };
+	struct job_user user;
+	struct err err;
+
+	if (role_user(o->share_user, &user, &err) < 0 || role_drop(&user, &err) < 0)
+		_exit(1);
+	fexecve(program, (char *const *)(uintptr_t)arg, env);
+	_exit(1);
+}
+
 /* Never returns. */
 static void become(const struct role_options *o, enum msg_role role, int sock, int listen_fd)
 {
@@ -45,7 +58,8 @@ static void become(const struct role_options *o, enum msg_role role, int sock, i
 	sock = fcntl(sock, F_DUPFD_CLOEXEC, PARK_FD);
 	if (listen_fd >= 0)
 		listen_fd = fcntl(listen_fd, F_DUPFD_CLOEXEC, PARK_FD);
-	int program = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+	const char *name = role == MSG_ROLE_SHARE ? o->morph_share : "/proc/self/exe";
+	int program = open(name, O_PATH | O_CLOEXEC);
 	if (program >= 0)
 		program = fcntl(program, F_DUPFD_CLOEXEC, PARK_FD);
 	if (sock < 0 || program < 0 || dup2(sock, ROLE_FD_PARENT) < 0 ||
@@ -53,12 +67,14 @@ static void become(const struct role_options *o, enum msg_role role, int sock, i
 		_exit(1);
 	/* What is above closes itself; what lies between does so here. */
 	(void)close_range(listen_fd >= 0 ? 5 : 4, PARK_FD - 1, 0);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);	/* neither can fail on valid pointers */
+	if (role == MSG_ROLE_SHARE)
+		become_share(o, program, env);
 	struct role_options its = *o;
 	its.role = role;
 	options_make(&its, role == MSG_ROLE_MANAGER ? "morphd: manager" : "morphd: monitor",
 		     &line);
-	(void)sigemptyset(&none);
-	(void)sigprocmask(SIG_SETMASK, &none, NULL);	/* neither can fail on valid pointers */
 	/* execve only reads them */
 	fexecve(program, (char *const *)(uintptr_t)line.arg, env);
 	_exit(1);

@@ -1,8 +1,10 @@
-/* role.h - the roles of morphd: one program that executes itself anew for each
+/* role.h - the roles of morphd: one program that executes itself anew for each but the last
  *
  *   parent    privileged; opens files, starts jobs, swaps files; parses nothing but messages
  *   manager   the daemon's user; spool, store, policy, control socket
  *   monitor   the daemon's user once its perf descriptors are open; samples to spool
+ *   share     a user of its own; one exchange with a fleet's database, over a network.  A
+ *             program of its own, morph-share, which runs only for that (sharing.h)
  *
  * Every role has the same order of life: open, confine, drop, say what rights remain, loop.
  */
@@ -25,7 +27,7 @@ enum { ROLE_FD_PARENT = 3, ROLE_FD_LISTEN = 4 };
 struct role_options {
 	enum msg_role role;
 	const char *policy, *store, *socket, *user, *job_user, *morph_edit, *morph_verify,
-		   *morph_live;
+		   *morph_live, *morph_share, *share_user;
 	const char *folders;		/* see folders.h; "" for none */
 	/* before the proc, sys and run that tell whether the machine is idle */
 	const char *host;

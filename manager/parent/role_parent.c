@@ -32,7 +32,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,11 +41,13 @@
 #include "manager/parent/counting.h"
 #include "manager/parent/install.h"
 #include "manager/parent/ledger.h"
+#include "manager/parent/listen.h"
 #include "manager/parent/livework.h"
 #include "manager/parent/notify.h"
 #include "manager/parent/requests.h"
 #include "manager/parent/rights.h"
 #include "manager/parent/role.h"
+#include "manager/parent/sharing.h"
 #include "manager/parent/upkeep.h"
 
 enum {
@@ -66,6 +67,7 @@ struct parent {
 	struct role_options options;
 	struct requests requests;
 	struct role_state manager, monitor;
+	struct sharing sharing;
 	int signal_fd, listen_fd;
 	/* not in the foreground: who waits for our start; or -1 */
 	int ready_fd;
@@ -115,43 +117,6 @@ static int prepare_store(const struct parent *p, struct err *err)
 		rc = err_set(err, ERR_SYS, "'%s': set owner: %s", dir, strerror(errno));
 	close(fd);
 	return rc;
-}
-
-static int make_socket(const char *path, struct err *err)
-{
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	char dir[sizeof(a.sun_path)];
-
-	if (strlen(path) >= sizeof(a.sun_path))
-		return err_set(err, ERR_USAGE, "'%s': too long for a socket", path);
-	strcpy(a.sun_path, path);
-	strcpy(dir, path);
-	char *slash = strrchr(dir, '/');
-	if (slash && slash != dir) {
-		*slash = '\0';
-		if (mkdir(dir, 0755) < 0 && errno != EEXIST)
-			return err_set(err, ERR_SYS, "'%s': mkdir: %s", dir, strerror(errno));
-	}
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "socket: %s", strerror(errno));
-	/* the store's lock says it is nobody's */
-	if (unlink(path) < 0 && errno != ENOENT) {
-		err_set(err, ERR_SYS, "'%s': unlink: %s", path, strerror(errno));
-		goto fail;
-	}
-	/* anyone may ask; who may change is checked per request */
-	mode_t mask = umask(0111);
-	int rc = bind(fd, (struct sockaddr *)&a, sizeof(a));
-	(void)umask(mask);
-	if (rc < 0 || listen(fd, 64) < 0) {
-		err_set(err, ERR_SYS, "'%s': listen: %s", path, strerror(errno));
-		goto fail;
-	}
-	return fd;
-fail:
-	close(fd);
-	return -1;
 }
 
 static int open_signals(struct err *err)
@@ -234,7 +199,7 @@ static int parent_open(struct parent *p, struct err *err)
 	open_live(p);
 	/* Every program is whole, so sampling goes on whatever comes of it. */
 	upkeep_begin(&p->upkeep, p->requests.originals_fd, p->requests.ledger_fd);
-	p->listen_fd = make_socket(p->options.socket, err);
+	p->listen_fd = listen_at(p->options.socket, err);
 	return p->listen_fd < 0 ? -1 : 0;
 }
 
@@ -339,6 +304,16 @@ static void tell_counted(struct parent *p)
 	}
 }
 
+/* Of an exchange with the fleet's database that is over. */
+static void tell_shared(struct parent *p, struct msg *m)
+{
+	struct err err;
+
+	if (p->manager.child.pid && msg_send(p->manager.child.sock, m, &err) < 0)
+		give_up(&p->manager, &err);
+	msg_close_fds(m);
+}
+
 static void start_role(struct parent *p, struct role_state *r)
 {
 	bool manager = r == &p->manager;
@@ -374,10 +349,13 @@ static void end_role(struct parent *p, struct role_state *r, const char *why)
 	pid_t pid = r->child.pid;
 	int status = role_reap(&r->child);
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	if (manager)
+	if (manager) {
 		requests_abort(&p->requests);
-	else if (requests_synced(&p->requests, false, "the monitor has ended", -1, &err) < 0)
+		sharing_end(&p->sharing);	/* who asked for it is no more */
+	} else if (requests_synced(&p->requests, false, "the monitor has ended", -1,
+				   &err) < 0) {
 		give_up(&p->manager, &err);
+	}
 	if (p->stopping)
 		return;
 	if (manager && !p->configured && !why) {
@@ -479,6 +457,8 @@ static void configure(struct parent *p, const struct msg *m)
 
 static int manager_message(struct parent *p, struct msg *m, struct err *err)
 {
+	struct msg shared;
+
 	switch (m->type) {
 	case MSG_CONFIG:
 		configure(p, m);
@@ -490,6 +470,10 @@ static int manager_message(struct parent *p, struct msg *m, struct err *err)
 	case MSG_REGISTERS:
 		p->options.registers = m->num[MSG_REGISTERS_on] != 0;
 		say(&p->monitor, MSG_SET_REGISTERS, p->options.registers);
+		return 0;
+	case MSG_SHARE:
+		if (sharing_begin(&p->sharing, &p->options, m, &shared) < 0)
+			tell_shared(p, &shared);
 		return 0;
 	case MSG_YIELD:
 		return requests_yield(&p->requests, m, err);
@@ -582,10 +566,11 @@ static int keep_running(struct parent *p)
 
 static void turn(struct parent *p)
 {
-	struct pollfd f[5 + COUNTING_POLL];
+	struct pollfd f[6 + COUNTING_POLL];
 	struct err err = { 0 };
+	struct msg shared;
 	int timeout = keep_running(p), job_timeout = requests_poll(&p->requests, f + 3);
-	int counting_timeout = counting_poll(p->requests.counting, f + 5);
+	int counting_timeout = counting_poll(p->requests.counting, f + 6);
 
 	timeout = until(p->upkeep.next_ms, timeout);
 	if (counting_timeout >= 0 && (timeout < 0 || counting_timeout < timeout))
@@ -595,9 +580,12 @@ static void turn(struct parent *p)
 	f[2] = (struct pollfd){ p->monitor.child.sock, POLLIN, 0 };
 	if (job_timeout >= 0 && (timeout < 0 || job_timeout < timeout))
 		timeout = job_timeout;
+	f[5] = (struct pollfd){ p->sharing.child.sock, POLLIN, 0 };
+	if (p->sharing.child.pid)
+		timeout = until(p->sharing.end_ms, timeout);
 	if (p->stopping)
 		timeout = until(p->stop_end_ms, timeout);
-	if (poll(f, 5 + COUNTING_POLL, timeout) < 0 && errno != EINTR)
+	if (poll(f, 6 + COUNTING_POLL, timeout) < 0 && errno != EINTR)
 		role_error("poll: %s", strerror(errno));
 	tell_counted(p);	/* first: who began a moment ago may end soon */
 	on_signal(p);
@@ -612,6 +600,8 @@ static void turn(struct parent *p)
 	}
 	if (f[1].revents && p->manager.child.pid)
 		on_role(p, &p->manager);
+	if (sharing_step(&p->sharing, f[5].revents != 0, &shared))
+		tell_shared(p, &shared);
 	if (requests_job_pid(&p->requests) != p->job_told)
 		tell_roles(p);
 	if (p->requests.swap_failed)
@@ -629,6 +619,7 @@ static int parent_loop(struct parent *p)
 		turn(p);
 	(void)role_reap(&p->manager.child);	/* nothing is learned from how they ended */
 	(void)role_reap(&p->monitor.child);
+	sharing_end(&p->sharing);
 	requests_abort(&p->requests);
 	(void)unlink(p->options.socket);	/* the next start would remove it too */
 	return p->exit_code;
@@ -663,6 +654,7 @@ int role_parent(const struct role_options *o)
 		.options = *o, .ready_fd = -1,
 		.manager.child = { .role = MSG_ROLE_MANAGER, .pidfd = -1, .sock = -1 },
 		.monitor.child = { .role = MSG_ROLE_MONITOR, .pidfd = -1, .sock = -1 },
+		.sharing = SHARING_NONE,
 	};
 	struct err err = { 0 };
 

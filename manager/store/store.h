@@ -351,6 +351,56 @@ void store_inherited_free(struct store_inherited *i);
 /* All of it, of all modules. */
 int store_inherit_clear(struct store *s, struct err *err);
 
+/* --- the fleet (store_fleet.c): evidence to be given, by epoch, and what was taken --- */
+
+struct store_epoch {
+	struct digest original;
+	uint32_t kind, epoch;		/* as lib/fleetfile.h has them */
+	uint64_t sequence;		/* rises with each change */
+	struct store_profile profile;
+};
+
+struct attribute_module;
+/* Adds a module's new samples, of that original, to what this epoch has of them. */
+int store_epoch_add(struct store *s, const struct digest *original, uint32_t epoch,
+		    const struct attribute_module *m, struct err *err);
+/* The same of counts, which take the place of those before. */
+int store_epoch_put(struct store *s, const struct digest *original, uint32_t kind,
+		    uint32_t epoch, const struct store_profile *p, struct err *err);
+/* What has changed since it was given last, oldest epochs first; f returns false to stop. */
+int store_epoch_each(struct store *s, bool (*f)(void *ctx, const struct store_epoch *e),
+		     void *ctx, struct err *err);
+/* With that sequence it is where it belongs. */
+int store_epoch_given(struct store *s, const struct store_epoch *e, struct err *err);
+/* What was given and is of an epoch before `now` goes, and the oldest beyond so many bytes;
+ * *dropped: how many of these were not given. */
+int store_epoch_prune(struct store *s, uint32_t now, uint64_t max_bytes, uint32_t *dropped,
+		      struct err *err);
+struct store_epochs {
+	uint64_t rows, bytes, waiting;
+};
+int store_epoch_size(struct store *s, struct store_epochs *out, struct err *err);
+
+struct store_fleet {
+	uint32_t contributors, epoch;	/* of the newest in it */
+	struct store_profile profile;	/* counts of kind 0 in 1/STORE_UNIT, of kind 1 whole */
+};
+int store_fleet_put(struct store *s, const struct digest *original, uint32_t kind,
+		    const struct store_fleet *f, uint64_t max_bytes, struct err *err);
+/* 1: out->profile is the caller's to free; 0: there is none, and *out is zeroed. */
+int store_fleet_get(struct store *s, const struct digest *original, uint32_t kind,
+		    struct store_fleet *out, struct err *err);
+/* Of originals that no module has any more. */
+int store_fleet_prune(struct store *s, struct err *err);
+/* Nothing is shared any more. */
+int store_fleet_clear(struct store *s, struct err *err);
+/* Which machine this is among those of a login: by chance, once. */
+enum { STORE_MACHINE = 16 };
+int store_machine(struct store *s, uint8_t out[STORE_MACHINE], struct err *err);
+/* When an exchange succeeded last, wall clock; 0: never. */
+int store_exchanged(struct store *s, uint64_t *out_ns, struct err *err);
+int store_exchanged_put(struct store *s, uint64_t ns, struct err *err);
+
 /* --- generations --- */
 
 enum store_state {

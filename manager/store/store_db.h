@@ -7,7 +7,7 @@
  *	store_module	modules, the inodes they were seen in, block tables
  *	store_profile	block profiles, coded by profile_code
  *	store_use, store_speed, store_log, store_crash, store_spent, store_live,
- *	store_inherit
+ *	store_inherit, store_fleet
  *	store_spool	what one spool file brought, all of it in one transaction
  *
  * store.c, which opens and migrates the database, needs the first of them only.

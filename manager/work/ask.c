@@ -51,6 +51,10 @@ int ask_receive(struct ask *a, struct err *err)
 				break;
 			a->counted[a->ncounted++] = m;
 			continue;
+		case MSG_SHARED:
+			msg_close_fds(&a->shared);
+			a->shared = m;
+			continue;
 		case MSG_CRASHED_TOLD:
 			a->crashed = true;
 			break;
@@ -327,4 +331,12 @@ void ask_drop(struct ask *a)
 		return;
 	a->dropped = true;
 	(void)ask_yield(a, YIELD_GIVE_UP, &ignored);	/* then it ends by itself */
+}
+
+int ask_share(struct ask *a, const char *conninfo, int request_fd, struct err *err)
+{
+	struct msg m = { .type = MSG_SHARE, .nfd = 1, .fd = { request_fd } };
+
+	(void)snprintf(m.text, 1024, "%s", conninfo);	/* the policy's are shorter */
+	return msg_send(a->sock, &m, err);
 }

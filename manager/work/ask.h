@@ -34,6 +34,7 @@ struct ask {
 	int nrecovered;
 	struct msg counted[ASK_MOST_COUNTED];	/* with a descriptor each */
 	int ncounted;
+	struct msg shared;		/* MSG_SHARED, perhaps with a descriptor */
 
 	uint64_t job_cpu_ms;		/* CPU time of all jobs so far */
 	enum yield_kind yields;		/* of jobs that are asked for */
@@ -133,5 +134,8 @@ int ask_pause(struct ask *a, bool on, struct err *err);
 int ask_yield(struct ask *a, enum yield_act act, struct err *err);
 /* Nobody waits any more: the job under way is ended, if only who asked needs it. */
 void ask_drop(struct ask *a);
+/* An exchange with a fleet's database: what comes of it is told as a->shared.  The request
+ * stays the caller's. */
+int ask_share(struct ask *a, const char *conninfo, int request_fd, struct err *err);
 
 #endif

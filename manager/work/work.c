@@ -8,9 +8,10 @@
  *	work_crash, work_speed		a generation is taken back
  *	work_use, work_inherit, work_packages, procedure, work_live
  *	work_module			a new generation, the original back, the proof anew
+ *	work_fleetanswer, work_fleet
  *	work_adopt, work_bequeath, work_budget, work_derived, work_registers, work_room,
  *	work_share
- *	work_profile			all that is known of a module
+ *	work_profile, work_fleetuse	all that is known of a module
  *	work_inherited, work_evidence, work_rule
  *	work				this file
  *	accounts, ask, answer, lookwait, tar, yield	know nothing of the work

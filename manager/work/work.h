@@ -28,6 +28,20 @@ struct turns;
 struct modules;
 struct policy;
 
+/* Of exchanges with a fleet's database. */
+struct work_fleet {
+	bool under_way, known;		/* ... when the last one was */
+	uint64_t next_ms, retry_ms;	/* w->now_ms() */
+	struct work_fleet_given *given;	/* what the one under way gives, in its order */
+	uint32_t ngiven;
+	struct work_fleet_gives *gives;	/* which modules are given, as far as it was asked */
+	uint32_t ngives;
+	/* How the last one went; ended_ns 0: there was none since the start. */
+	uint64_t ended_ns, dropped;
+	uint32_t taken, refused, fleet, left_out;
+	char trouble[512];		/* "": it succeeded */
+};
+
 struct work {
 	const struct role_options *options;
 	struct ask *ask;
@@ -67,6 +81,7 @@ struct work {
 	char no_room[160];		/* on the store's disk, and what follows; "" there is */
 	bool registers;			/* asked of the monitor */
 	char registers_why[320];
+	struct work_fleet fleet;
 };
 
 /* Policy, store, spool; w->options and w->ask are filled.  Says to the parent how to sample. */
@@ -279,11 +294,39 @@ void work_turns(struct work *w);
 bool work_turns_decide(struct work *w, const struct store_module *m);
 void work_turns_free(struct work *w);
 
+/* --- a fleet (work_fleet.c, work_fleetanswer.c, work_fleetuse.c) --- */
+
+/* Samples came in: those that the policy gives are kept for that. */
+void work_fleet_seen(struct work *w, const struct attribution *a);
+/* Begins an exchange if it is time, or at once. */
+void work_fleet(struct work *w);
+int work_fleet_now(struct work *w, struct err *err);
+/* What came of it: evidence is checked against block tables, and kept. */
+void work_fleet_answer(struct work *w);
+uint32_t work_fleet_epoch(void);
+/* The policy is new: forgets what is not shared any more. */
+int work_apply_fleet(struct work *w, struct err *err);
+void work_fleet_free(struct work *w);
+
+struct work_fleet_use {
+	uint32_t contributors;		/* 0: the fleet knows nothing of it, or is not asked */
+	double samples, weight;		/* that it has, and that these are worth; samples */
+};
+/* Adds to *own, the module's own samples, what the fleet's are worth beside them. */
+int work_fleet_add(struct work *w, const struct store_module *m, const struct policy *p,
+		   struct store_profile *own, struct work_fleet_use *out, struct err *err);
+/* The same, but nothing is added. */
+int work_fleet_worth(struct work *w, const struct store_module *m, const struct policy *p,
+		     struct work_fleet_use *out, struct err *err);
+/* ", and 400 of a fleet of 23", or "". */
+void work_fleet_text(const struct work_fleet_use *u, char *out, size_t n);
+
 /* --- evidence of the version before (work_inherited.c, work_inherit.c) --- */
 
 /* All that is known of a module: own samples, and inherited ones as far as they count. */
 struct work_evidence {
 	struct store_profile profile;	/* both */
+	struct work_fleet_use fleet;	/* besides */
 	double own, inherited;		/* samples */
 	double matched, unseen;		/* of inherited ones: struct decide_inherited */
 };

@@ -147,6 +147,7 @@ void work_idle(struct work *w)
 	end_overdue(w);
 	watch_counting(w);
 	work_live_first(w);
+	work_fleet(w);
 	if (!work_is_idle(w, condition)) {
 		work_live(w, false);
 		return;

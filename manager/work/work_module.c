@@ -121,6 +121,8 @@ static int write_profile(struct making *k, struct err *err)
 		return -1;
 	k->samples = store_profile_samples(&k->known.profile);
 	work_inherited_text(&k->known, k->from, sizeof(k->from));
+	work_fleet_text(&k->known.fleet, k->from + strlen(k->from),
+			sizeof(k->from) - strlen(k->from));
 	if (k->samples < 1 && k->m.samples >= 1)
 		err_set(err, ERR_REFUSED,
 			"'%s': its %llu bytes of text are too few: in the share of them "

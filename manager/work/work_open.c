@@ -212,6 +212,7 @@ void work_close(struct work *w)
 	free(w->lookwait);
 	work_live_free(w);
 	work_turns_free(w);
+	work_fleet_free(w);
 	policy_free(w->policy);
 	accounts_free(&w->accounts);
 	if (w->spool_dir >= 0)

@@ -113,7 +113,7 @@ int work_policy_apply(struct work *w, struct err *err)
 				p->registers != SWITCH_OFF, p->stack_bytes, p->memory,
 				p->branches_hz };
 	if (ask_config(w->ask, &c, err) < 0 || work_apply_share(w, err) < 0 ||
-	    work_apply_inherit(w, err) < 0)
+	    work_apply_inherit(w, err) < 0 || work_apply_fleet(w, err) < 0)
 		return -1;
 	return work_registers(w, err);
 }

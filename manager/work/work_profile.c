@@ -1,5 +1,5 @@
-/* work_profile.c - a module's samples and edges of the store, and what it has inherited, as the
- * block profile that the Editor reads
+/* work_profile.c - a module's samples and edges of the store, what it has inherited, and what a
+ * fleet's are worth beside them, as the block profile that the Editor reads
  *
  * Tested by tests/e2e/daemon.sh.
  */
@@ -27,27 +27,42 @@ static void fill(const struct store_profile *stored, const struct blocktable *t,
 	edgecounts_to_profile(&stored->edges, STORE_UNIT, t, a, p);
 }
 
+/* Own samples and inherited ones; *policy becomes the one for the module. */
+static int load(struct work *w, const struct store_module *m, struct policy *policy,
+		struct work_evidence *e, struct err *err)
+{
+	if (store_profile_get(w->store, m->id, &e->profile, err) < 0)
+		return -1;
+	e->own = store_profile_samples(&e->profile);
+	bool inherits = work_inherits(w, m->path, policy);
+	(void)work_rule(w, m->path, policy);
+	return inherits ? work_inherited_add(w, m, policy, e, err) : 0;
+}
+
 int work_profile(struct work *w, const struct store_module *m, struct work_evidence *e,
 		 struct wr *text, struct err *err)
 {
 	struct blocktable t = { 0 };
 	const char *clock = w->ask->counts.text[0] ? w->ask->counts.text : "tick";
 	struct profile p = { .module = m->path, .original = m->original, .clock = clock };
+	struct work_evidence all = { 0 };	/* with what a fleet adds */
 	struct policy policy;
 
 	int rc = work_table(w, m, &t, err);
 	if (rc == 0)
-		rc = store_profile_get(w->store, m->id, &e->profile, err) < 0 ? -1 : 0;
-	e->own = store_profile_samples(&e->profile);
-	if (rc == 0 && work_inherits(w, m->path, &policy))
-		rc = work_inherited_add(w, m, &policy, e, err);
+		rc = load(w, m, &policy, e, err);
+	if (rc == 0)
+		rc = load(w, m, &policy, &all, err);
+	if (rc == 0)
+		rc = work_fleet_add(w, m, &policy, &all.profile, &e->fleet, err);
 	if (rc == 0) {
 		struct arena *a = arena_new();
 
-		fill(&e->profile, &t, a, &p);
+		fill(&all.profile, &t, a, &p);
 		profile_write(&p, text);
 		arena_free(a);
 	}
+	work_evidence_free(&all);
 	blocktable_free(&t);
 	return rc;
 }

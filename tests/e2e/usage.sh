@@ -24,7 +24,7 @@ helps() {		# PATTERN PROGRAM [ARGUMENT...]: on standard output, and nothing else
 	return 1
 }
 
-for p in morphctl morphd morph-edit morph-verify morph-live; do
+for p in morphctl morphd morph-edit morph-verify morph-live morph-share; do
 	check "$p --version" helps "^$p [0-9]" $p --version
 	check "$p --help" helps "^usage: $p" $p --help
 	check "$p -h" helps "^usage: $p" $p -h
@@ -32,7 +32,7 @@ for p in morphctl morphd morph-edit morph-verify morph-live; do
 	check "$p --frobnicate: which option it is" said 2 "$p: unknown option '--frobnicate'$" $p --frobnicate
 	check "$p -Z" said 2 "$p: unknown option '-Z'$" $p -Z
 done
-for p in morphctl morph-edit morph-verify morph-live; do
+for p in morphctl morph-edit morph-verify morph-live morph-share; do
 	check "$p alone" said 2 "^usage: $p" $p
 done
 check "an option of one word" said 2 "did you mean '--policy'" morphd --polcy=x

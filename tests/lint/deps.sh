@@ -13,6 +13,7 @@ export DEPS="
 lib:
 binary: lib
 verify: binary lib
+share: lib
 live: lib
 policy: lib
 monitor: lib
@@ -81,7 +82,7 @@ function judge(user, used, how, from, to) {
 '
 includes() {		# TREE: FILE INCLUDED
 	(cd "$1" && grep -rn '#include "' --include='*.[ch]' \
-		lib binary verify live policy monitor postmorph editor manager) |
+		lib binary verify live share policy monitor postmorph editor manager) |
 		sed -nE 's/^([^:]*):[0-9]*:#include "([^"]*)".*/\1 \2/p'
 }
 
@@ -138,14 +139,14 @@ none() {		# NAME TEXT: ok if there is no text
 
 none "includes go as the table says" "$(judge_includes .)"
 rooms=()
-for room in lib binary verify live policy monitor postmorph editor manager; do rooms+=("$B/$room"); done
+for room in lib binary verify live share policy monitor postmorph editor manager; do rooms+=("$B/$room"); done
 symbols "${rooms[@]}" >"$T/symbols"
 none "symbols go as the table says" "$(judge_symbols <"$T/symbols")"
 [ "$(wc -l <"$T/symbols")" -gt 2000 ] && ok "objects were looked at" || not_ok "objects were looked at"
 
 # Folders whose files call each other in one direction only: all but postmorph/tables, where the walk over a
 # function (tablewalk.c) and the walk of a table's address away from it (tableaway.c) need each other.
-for folder in lib binary verify live policy monitor postmorph postmorph/ir postmorph/unwind postmorph/machine \
+for folder in lib binary verify live share policy monitor postmorph postmorph/ir postmorph/unwind postmorph/machine \
 	postmorph/refs editor editor/graph editor/infer editor/passes editor/emit editor/instrument \
 	editor/interpret editor/exchange editor/annotate editor/measure editor/cmd manager manager/parent manager/samples manager/store \
 	manager/work manager/control manager/report manager/try manager/ctl; do
@@ -157,7 +158,7 @@ noticed() {		# NAME TEXT
 	[ -n "$2" ] && ok "$1 is noticed" || not_ok "$1 is noticed"
 }
 try_include() {		# FILE INCLUDED
-	mkdir -p "$T/tree"/{lib,binary,verify,live,policy,monitor,postmorph,editor,manager} "$T/tree/${1%/*}"
+	mkdir -p "$T/tree"/{lib,binary,verify,live,share,policy,monitor,postmorph,editor,manager} "$T/tree/${1%/*}"
 	echo "#include \"$2\"" >"$T/tree/$1"
 	noticed "$1 that includes $2" "$(judge_includes "$T/tree")"
 	rm "$T/tree/$1"

@@ -55,7 +55,7 @@ missing=$(for f in $texts; do
 	named "$f" | while read -r path; do
 		case $path in
 		*/*) [ -e "$path" ] ;;
-		*) [ -e "$path" ] || [ -n "$(find lib binary verify live policy postmorph editor monitor manager tests bench \
+		*) [ -e "$path" ] || [ -n "$(find lib binary verify live share policy postmorph editor monitor manager tests bench \
 			-name "$path" -print -quit)" ] ;;
 		esac || echo "$f: $path"
 	done

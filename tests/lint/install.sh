@@ -18,6 +18,7 @@ usr/lib/sysusers.d/morph.conf
 usr/lib/tmpfiles.d/morph.conf
 usr/libexec/morph/morph-edit
 usr/libexec/morph/morph-live
+usr/libexec/morph/morph-share
 usr/libexec/morph/morph-verify
 usr/sbin/morphd
 usr/share/bash-completion/completions/morph-edit
@@ -35,6 +36,7 @@ have=$(cd "$T" && find . ! -type d | sed 's|^\./||' | LC_ALL=C sort)
 	not_ok "every file is in its place"; note "$(diff <(echo "$want") <(echo "$have"))"; }
 check "installed morph-edit runs" "$T/usr/bin/morph-edit" --help
 check "installed morph-verify runs" "$T/usr/bin/morph-verify" --help
+check "installed morph-share runs" "$T/usr/libexec/morph/morph-share" --help
 check "installed morphctl runs" "$T/usr/bin/morphctl" --help
 check "installed morphd runs" "$T/usr/sbin/morphd" --help
 check "the installed policy is right" "$T/usr/bin/morphctl" policy check "$T/etc/morph.yaml"

@@ -2,7 +2,7 @@
 # sources.sh - files that a person can hold in mind; nothing of the machine they were written on
 . tests/tap.sh
 
-sources=$(find lib binary verify live policy postmorph editor monitor manager tests bench etc doc .ci -type f \
+sources=$(find lib binary verify live share policy postmorph editor monitor manager tests bench etc doc .ci -type f \
 	! -path '*/corpus/*' ! -path '*/results/*'; echo Makefile; ls ./*.md 2>/dev/null)
 
 long=$(echo "$sources" | grep -E '\.([ch]|def|sh)$' | xargs wc -l |
@@ -51,7 +51,7 @@ here=$(pwd -P)
 case $here in
 /tmp* | / | /usr* | /root) skip "no path of this machine" "the folder $here is not telling" ;;
 *)
-	found=$(echo "$sources" | xargs grep -lF "$here" /dev/null; for p in morphd morphctl morph-edit morph-verify morph-live; do
+	found=$(echo "$sources" | xargs grep -lF "$here" /dev/null; for p in morphd morphctl morph-edit morph-verify morph-live morph-share; do
 		[ -e "$B/$p" ] && grep -lF "$here" "$B/$p"; done)
 	[ -z "$found" ] && ok "no path of this machine" || { not_ok "no path of this machine"; note "$found"; }
 	;;
@@ -61,7 +61,7 @@ esac
 # The rest is listed: own texts, and numbers.
 own_text='^(lib/(say|tableprint|tabletext)|manager/parent/(log|job|options)|manager/ctl/(main|ctl_ask|screen|statusline)|manager/main|editor/(main|passes/ir_print|cmd/cmd_(derived|symbols|disassemble)|graph/memory)|verify/main|live/main)\.[ch]:'
 found=$(grep -nE '\b(v?f?printf|v?dprintf|perror|psignal|v?syslog|v?warnx?|v?errx?|error)\(' \
-	$(find lib binary verify live policy postmorph editor monitor manager -name '*.[ch]') | grep -vE "$own_text")
+	$(find lib binary verify live share policy postmorph editor monitor manager -name '*.[ch]') | grep -vE "$own_text")
 [ -z "$found" ] && ok "text of others is printed escaped only" || {
 	not_ok "text of others is printed escaped only"; note "$found"; }
 

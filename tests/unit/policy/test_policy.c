@@ -98,6 +98,8 @@ static void defaults_are_the_tables(void **state)
 #define IS_BOOL(field, def) assert_int_equal(p->field, def);
 #define IS_WINDOW(field, def) assert_int_equal(p->field.from, p->field.to);
 #define IS_GLOBS(field, def)
+#define IS_CONNINFO(field, def) assert_null(p->field);
+#define IS_WORD(field, def) assert_null(p->field);
 #define IS_PASSES(field, def) \
 	assert_true(p->field.align && p->field.fluff && p->field.layout && p->field.calls);
 #define SETTING(section, key, kind, field, def, min, max, unit, help) IS_##kind(field, def)
@@ -138,6 +140,8 @@ static void numbers_are_taken_within_their_bounds(void **state)
 #define TRY_BOOL(section, key, field, min, max)
 #define TRY_WINDOW(section, key, field, min, max)
 #define TRY_GLOBS(section, key, field, min, max)
+#define TRY_CONNINFO(section, key, field, min, max)
+#define TRY_WORD(section, key, field, min, max)
 #define TRY_PASSES(section, key, field, min, max)
 #define TRY_UINT(section, key, field, min, max)                                            \
 	do {                                                                               \
@@ -407,7 +411,7 @@ static void unknown_and_repeated_names_are_named(void **state)
 		"t:1:1: unknown section 'idel'; did you mean 'idle'?");
 	refused("frobnicate:\n  check_s: 1\n",
 		"t:1:1: unknown section 'frobnicate'; the sections are monitor, "
-		"spool, idle, modules, users, optimize, profile, rules");
+		"spool, idle, modules, users, optimize, profile, share, rules");
 	refused("rule: []\n", "t:1:1: unknown section 'rule'; did you mean 'rules'?");
 	refused("idle:\n  chek_s: 1\n",
 		"t:2:3: unknown setting 'idle.chek_s'; did you mean 'check_s'?");

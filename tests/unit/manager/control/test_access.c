@@ -132,7 +132,8 @@ static const char *const asked[][MOST_ARGS] = {
 	{ "reoptimize", "@", "--wait" }, { "keep", "@", "morph-profile 2" },
 	{ "restore", "@" }, { "restore", "@", "--force" },
 	{ "restore", "--all" }, { "verify", "@" }, { "verify", "--all" }, { "verify", "tool" },
-	{ "checksums" }, { "look" }, { "report-bug", "@" }, { "report-bug", "tool" },
+	{ "checksums" }, { "look" }, { "share" }, { "share", "now" },
+	{ "report-bug", "@" }, { "report-bug", "tool" },
 };
 enum { NASKED = sizeof(asked) / sizeof(asked[0]) };
 

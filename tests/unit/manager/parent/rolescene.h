@@ -109,7 +109,8 @@ static inline void scene_open(struct scene *s)
 	s->options = (struct role_options){
 		.policy = s->policy, .store = s->store, .socket = s->socket, .user = SCENE_USER,
 		.job_user = SCENE_USER, .morph_edit = "/bin/true", .morph_verify = "/bin/true",
-		.morph_live = "/bin/true",
+		.morph_live = "/bin/true", .morph_share = "/bin/false",
+		.share_user = SCENE_USER,
 		.folders = "/usr", .host = "", .foreground = true,
 	};
 	struct sockaddr_un a = scene_address(s->store);

@@ -34,6 +34,8 @@ static void same(const struct role_options *a, const struct role_options *b)
 	assert_string_equal(a->morph_edit, b->morph_edit);
 	assert_string_equal(a->morph_verify, b->morph_verify);
 	assert_string_equal(a->morph_live, b->morph_live);
+	assert_string_equal(a->morph_share, b->morph_share);
+	assert_string_equal(a->share_user, b->share_user);
 	assert_string_equal(a->host, b->host);
 	assert_string_equal(a->folders, b->folders);
 	assert_int_equal(a->foreground, b->foreground);
@@ -67,6 +69,7 @@ static void what_a_role_is_told_arrives(void **state)
 		.policy = "/a",
 		.store = "--store", .socket = "c d", .user = "e", .job_user = "f",
 		.morph_edit = "g", .morph_verify = "h", .morph_live = "k",
+		.morph_share = "l", .share_user = "m",
 		.host = "", .folders = "/i:/j",
 		.foreground = true,
 		.no_monitor = true,

@@ -125,6 +125,7 @@ static void older_ones_are_forgotten(void **state)
 			     "DROP TABLE inherited;"
 			     "ALTER TABLE generation DROP COLUMN inherited;"
 			     "DROP TABLE left_alone;"
+			     "DROP TABLE epoch; DROP TABLE fleet;"
 				      "DROP INDEX spent_uid;"
 				      "ALTER TABLE spent DROP COLUMN uid;"
 				      "ALTER TABLE spent DROP COLUMN bytes;"

@@ -382,6 +382,7 @@ static void a_database_before_edges_is_brought_up_to_date(void **state)
 	    "ALTER TABLE generation DROP COLUMN inherited; DROP TABLE counting;"
 	    "DROP TABLE counted; DROP TABLE count_spent; DROP TABLE live;"
 	    "DROP TABLE pace; DROP TABLE crash; ALTER TABLE profile DROP COLUMN states;"
+	    "DROP TABLE epoch; DROP TABLE fleet;"
 	    "PRAGMA user_version = 11;"
 	    "INSERT INTO profile(module, samples, outside, updated_ns, data)"
 	    " VALUES(1, 5, 0, 7, x'01')");

@@ -182,13 +182,13 @@ static int teardown(void **state)
 	return system(command);
 }
 
-static bool add_event(void *ctx, const struct store_event *e)
+static inline bool add_event(void *ctx, const struct store_event *e)
 {
 	(void)snprintf(ctx, 256, "%s: %.200s", e->event, e->detail);
 	return false;
 }
 
-static const char *last_event(void)
+static inline const char *last_event(void)
 {
 	static char text[256];
 	struct err err;
@@ -198,7 +198,7 @@ static const char *last_event(void)
 	return text;
 }
 
-static struct store_module now(void)
+static inline struct store_module now(void)
 {
 	struct store_module got;
 	struct err err;

@@ -1,0 +1,22 @@
+/* fleetwork.h - what the files about a fleet share among themselves */
+#ifndef MANAGER_WORK_FLEETWORK_H
+#define MANAGER_WORK_FLEETWORK_H
+
+#include "manager/work/work.h"
+
+struct work_fleet_given {
+	struct digest original;
+	uint32_t kind, epoch;
+	uint64_t sequence;
+};
+
+struct work_fleet_gives {
+	int64_t module;
+	struct digest original;
+	bool yes;
+};
+
+/* An exchange is over: when the next one is.  `more`: not all was given. */
+void work_fleet_plan(struct work *w, bool succeeded, bool more);
+
+#endif

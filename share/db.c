@@ -1,0 +1,262 @@
+/* db.c - one connection to a fleet's database; see db.h
+ *
+ * libpq's blocking calls wait as long as the server likes, so only its other ones are used.
+ *
+ * Tested by tests/e2e/share.sh.
+ */
+#include "share/db.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/err.h"
+
+enum { MAX_KEYWORDS = 64, CONNECT_MS = 15000, ANSWER_MS = 75000 };
+
+uint64_t db_now_ms(void)
+{
+	struct timespec ts;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &ts);	/* cannot fail for this clock */
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+/* Its first line, without the end of it. */
+static int set_line(struct err *err, const char *what, const char *text)
+{
+	while (*text == '\n')
+		text++;
+	return err_set(err, ERR_SYS, "%s: %.*s", what, (int)strcspn(text, "\n"), text);
+}
+
+/* --- connecting --- */
+
+struct keywords {
+	const char *name[MAX_KEYWORDS + 1], *value[MAX_KEYWORDS + 1];
+	int n;
+};
+
+static void add(struct keywords *k, const char *name, const char *value)
+{
+	if (k->n == MAX_KEYWORDS)
+		return;
+	k->name[k->n] = name;
+	k->value[k->n++] = value;
+}
+
+/* What is given stands after our defaults, and so holds. */
+static int read_conninfo(const char *conninfo, PQconninfoOption **all, struct keywords *k,
+			 struct err *err)
+{
+	char *why = NULL;
+
+	*all = PQconninfoParse(conninfo, &why);
+	if (!*all) {
+		set_line(err, "conninfo", why ? why : "out of memory");
+		PQfreemem(why);
+		err->kind = ERR_USAGE;
+		return -1;
+	}
+	add(k, "application_name", "morph");
+	add(k, "gssencmode", "disable");	/* it would look for tickets of users */
+	add(k, "tcp_user_timeout", "30000");
+	add(k, "keepalives_idle", "30");
+	for (PQconninfoOption *o = *all; o->keyword; o++) {
+		bool secret = strcmp(o->keyword, "password") == 0 ||
+			      strcmp(o->keyword, "sslpassword") == 0;
+
+		if (o->val && secret)
+			return err_set(err, ERR_USAGE,
+				       "conninfo: a %s stands where everybody can read it; "
+				       "libpq's passfile holds one, or a certificate does "
+				       "without", o->keyword);
+		if (o->val)
+			add(k, o->keyword, o->val);
+	}
+	add(k, "client_encoding", "UTF8");
+	return 0;
+}
+
+/* Until the socket can be read, or also written; false: it took `most_ms`, or the deadline has
+ * passed. */
+static bool wait_for(const struct db *db, short events, uint64_t most_ms, struct err *err)
+{
+	struct pollfd f = { PQsocket(db->conn), events, 0 };
+	uint64_t now = db_now_ms();
+	uint64_t end = now + most_ms < db->deadline_ms ? now + most_ms : db->deadline_ms;
+
+	if (f.fd < 0)
+		return err_set(err, ERR_SYS, "the connection is gone"), false;
+	while (now < end) {
+		uint64_t left = end - now;
+		int n = poll(&f, 1, left < 1000 ? (int)left : 1000);
+
+		if (n > 0)
+			return true;
+		if (n < 0 && errno != EINTR)
+			return err_set(err, ERR_SYS, "poll: %s", strerror(errno)), false;
+		now = db_now_ms();
+	}
+	return err_set(err, ERR_SYS, "the server does not answer"), false;
+}
+
+static int finish_connecting(struct db *db, struct err *err)
+{
+	PostgresPollingStatusType s = PGRES_POLLING_WRITING;
+
+	while (s != PGRES_POLLING_OK) {
+		if (s == PGRES_POLLING_FAILED || PQstatus(db->conn) == CONNECTION_BAD)
+			return set_line(err, "connection", PQerrorMessage(db->conn));
+		short events = s == PGRES_POLLING_READING ? POLLIN : POLLOUT;
+		if (!wait_for(db, events, CONNECT_MS, err))
+			return err_wrap(err, "connection");
+		s = PQconnectPoll(db->conn);
+	}
+	return 0;
+}
+
+static void no_notice(void *ctx, const PGresult *r)
+{
+	(void)ctx, (void)r;
+}
+
+int db_open(struct db *db, const char *conninfo, struct err *err)
+{
+	struct keywords k = { .n = 0 };
+	PQconninfoOption *all = NULL;
+	int rc = read_conninfo(conninfo, &all, &k, err);
+
+	if (rc == 0) {
+		db->conn = PQconnectStartParams(k.name, k.value, 0);
+		if (!db->conn)
+			rc = err_set(err, ERR_SYS, "out of memory");
+	}
+	PQconninfoFree(all);
+	if (rc < 0 || finish_connecting(db, err) < 0)
+		return -1;
+	(void)PQsetNoticeReceiver(db->conn, no_notice, NULL);
+	if (PQsetnonblocking(db->conn, 1) != 0)
+		return set_line(err, "connection", PQerrorMessage(db->conn));
+	return db_do(db, "SET bytea_output = hex; SET statement_timeout = '60s'; "
+			 "SET datestyle = ISO; SET search_path = pg_catalog", err);
+}
+
+void db_close(struct db *db)
+{
+	PQfinish(db->conn);
+	db->conn = NULL;
+}
+
+/* --- statements --- */
+
+/* What was sent is sent whole; then the last result, or the first that failed. */
+static PGresult *result_of(struct db *db, struct err *err)
+{
+	PGresult *r = NULL, *next;
+	int left;
+
+	while ((left = PQflush(db->conn)) == 1) {
+		if (!wait_for(db, POLLIN | POLLOUT, ANSWER_MS, err) ||
+		    !PQconsumeInput(db->conn))
+			return NULL;
+	}
+	if (left < 0)
+		return set_line(err, "connection", PQerrorMessage(db->conn)), NULL;
+	for (;;) {
+		while (PQisBusy(db->conn)) {
+			if (!wait_for(db, POLLIN, ANSWER_MS, err))
+				return PQclear(r), NULL;
+			if (!PQconsumeInput(db->conn)) {
+				set_line(err, "connection", PQerrorMessage(db->conn));
+				return PQclear(r), NULL;
+			}
+		}
+		next = PQgetResult(db->conn);
+		if (!next)
+			return r;
+		if (r && PQresultStatus(r) == PGRES_FATAL_ERROR) {
+			PQclear(next);
+			continue;
+		}
+		PQclear(r);
+		r = next;
+	}
+}
+
+/* NULL, with its sentence, if it is an error. */
+static PGresult *unless_failed(struct db *db, PGresult *r, struct err *err)
+{
+	ExecStatusType s = PQresultStatus(r);
+
+	if (!r) {
+		if (err->kind == ERR_NONE)
+			set_line(err, "server", PQerrorMessage(db->conn));
+		return NULL;
+	}
+	if (s == PGRES_TUPLES_OK || s == PGRES_COMMAND_OK)
+		return r;
+	const char *said = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+	set_line(err, "server", said ? said : PQresultErrorMessage(r));
+	PQclear(r);
+	return NULL;
+}
+
+PGresult *db_run(struct db *db, const char *sql, int n, const char *const *param,
+		 struct err *err)
+{
+	err->kind = ERR_NONE;
+	if (!PQsendQueryParams(db->conn, sql, n, NULL, param, NULL, NULL, 0)) {
+		set_line(err, "connection", PQerrorMessage(db->conn));
+		return NULL;
+	}
+	return unless_failed(db, result_of(db, err), err);
+}
+
+PGresult *db_row(struct db *db, const char *sql, int n, const char *const *param, int columns,
+		 struct err *err)
+{
+	PGresult *r = db_run(db, sql, n, param, err);
+
+	if (!r || (PQntuples(r) == 1 && PQnfields(r) == columns))
+		return r;
+	PQclear(r);
+	err_set(err, ERR_INPUT, "the server answers in another form than was asked for");
+	return NULL;
+}
+
+int db_do(struct db *db, const char *sql, struct err *err)
+{
+	err->kind = ERR_NONE;
+	if (!PQsendQuery(db->conn, sql))
+		return set_line(err, "connection", PQerrorMessage(db->conn));
+	PGresult *r = unless_failed(db, result_of(db, err), err);
+	if (!r)
+		return -1;
+	PQclear(r);
+	return 0;
+}
+
+const char *db_channel(const struct db *db)
+{
+	const char *host = PQhost(db->conn);
+
+	return PQsslInUse(db->conn) ? "TLS"
+	       : !host || !host[0] || host[0] == '/' || host[0] == '@' ? "a local socket"
+								       : "no TLS";
+}
+
+int64_t db_number(const PGresult *r, int row, int column, int64_t most)
+{
+	const char *text = PQgetvalue(r, row, column);
+	char *end;
+
+	if (PQgetisnull(r, row, column) || text[0] < '0' || text[0] > '9')
+		return -1;
+	errno = 0;
+	long long v = strtoll(text, &end, 10);
+	return errno || *end || v > most ? -1 : v;
+}

@@ -1,0 +1,58 @@
+# fleet.bash - a fleet's database for tests: a private PostgreSQL cluster of another user, on a Unix socket and
+# with TLS on the loopback; sourced
+
+pgbin=$(printf '%s\n' /usr/lib/postgresql/*/bin | sort -V | tail -n 1)
+need_postgres() {
+	[ -x "$pgbin/initdb" ] || skip_all "needs PostgreSQL's server (package postgresql)"
+	[ "$(id -u)" = 0 ] || skip_all "needs root to run a server as another user"
+	command -v openssl >/dev/null || skip_all "needs openssl to make a certificate"
+}
+
+as_server() { setpriv --reuid postgres --regid postgres --clear-groups env -C / "$@"; }
+
+# The cluster is $pg; its socket is in it.  Logins over the socket need no password, over TCP one and TLS.
+choose_server() {	# FOLDER
+	pg=$1 port=$((20000 + $$ % 20000))
+}
+make_server() {
+	mkdir -p "$pg" && chown postgres "$pg" && chmod 755 "$pg" || return 1
+	as_server "$pgbin/initdb" -D "$pg/data" -U postgres -A trust --no-sync -E UTF8 --locale=C >"$pg/log" 2>&1 || return 1
+	openssl req -x509 -newkey rsa:2048 -nodes -days 3 -subj /CN=localhost -addext subjectAltName=DNS:localhost \
+		-keyout "$pg/data/server.key" -out "$pg/data/server.crt" >>"$pg/log" 2>&1 || return 1
+	chown postgres "$pg/data/server.key" "$pg/data/server.crt"
+	chmod 600 "$pg/data/server.key"
+	cp "$pg/data/server.crt" "$pg/root.crt"
+	chmod 644 "$pg/root.crt"
+	cat >"$pg/data/pg_hba.conf" <<-END
+		local all all trust
+		hostssl all all 127.0.0.1/32 scram-sha-256
+		hostssl all all ::1/128 scram-sha-256
+	END
+	cat >>"$pg/data/postgresql.conf" <<-END
+		unix_socket_directories = '$pg'
+		listen_addresses = 'localhost'
+		port = $port
+		ssl = on
+		fsync = off
+		shared_buffers = 16MB
+		max_connections = 40
+	END
+}
+start_server() { as_server "$pgbin/pg_ctl" -D "$pg/data" -l "$pg/data/log" -w start >>"$pg/log" 2>&1; }
+stop_server() { as_server "$pgbin/pg_ctl" -D "$pg/data" -m immediate -w stop >>"$pg/log" 2>&1; }
+sql() {			# LOGIN SQL...
+	local c=() s
+	for s in "${@:2}"; do c+=(-c "$s"); done
+	as_server PGOPTIONS="-c client_min_messages=warning" psql -XqAt -v ON_ERROR_STOP=1 -h "$pg" -p "$port" -U "$1" -d fleet "${c[@]}"
+}
+conninfo() { echo "host=$pg port=$port dbname=fleet user=$1"; }
+# A database `fleet` and so many contributors, m1, m2, ...
+make_fleet() {		# CONTRIBUTORS
+	local i
+	as_server psql -Xq -h "$pg" -p "$port" -U postgres -d postgres -c "CREATE DATABASE fleet" || return 1
+	"$B/morphctl" share init "$(conninfo postgres)" || return 1
+	for i in $(seq "$1"); do
+		sql postgres "CREATE ROLE m$i LOGIN PASSWORD 'secret$i' IN ROLE morph_contributor" || return 1
+	done
+	sql postgres "UPDATE morph.setting SET value = 0 WHERE name = 'merge_after_s'"
+}

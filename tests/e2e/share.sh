@@ -1,0 +1,248 @@
+#!/bin/bash
+# share.sh - a fleet's database on a real PostgreSQL: what contributors can do in it and cannot, by their program
+# and by SQL; servers that are away, slow, older, newer, or lie; clients that are killed
+cd "$(dirname "$0")/../.." || exit 1
+. tests/tap.sh
+. tests/e2e/fleet.bash
+B=$(cd "${B:-build}" && pwd) || exit 1
+need_postgres
+for p in morph-share morphctl tests/e2e/fleet; do [ -x "$B/$p" ] || { echo "$B/$p is missing"; exit 1; }; done
+root=$(mktemp -d "${TMPDIR:-/tmp}/morph-e2e.XXXXXX") || exit 1
+trap 'kill -CONT "$stopped" 2>/dev/null; stop_server; rm -rf "$root"' EXIT
+chmod 755 "$root"
+client() {		# LOGIN MACHINE ARGUMENT...
+	"$B/tests/e2e/fleet" "$B/morph-share" "$(conninfo "$1")" "${class:-}" "${@:2}"
+}
+says() {		# TEXT COMMAND...: a part of what it prints, whatever its exit code
+	local out
+	out=$("${@:2}" 2>&1)
+	grep -qF -- "$1" <<<"$out" || { echo "$out"; return 1; }
+}
+is() {			# TEXT COMMAND...: all of it
+	local out
+	out=$("${@:2}" 2>&1)
+	[ "$out" = "$1" ] || { echo "$out, not $1"; return 1; }
+}
+not() { ! "$@"; }
+share() { "$B/morphctl" share "$@"; }
+
+choose_server "$root/pg"
+check "a server" make_server
+check "starts" start_server
+check "a fleet of 14" make_fleet 14
+check "a database without a schema says what to do" says "share init makes one" share test "$(conninfo m1 | sed s/dbname=fleet/dbname=postgres/)"
+check "init again changes nothing" says "is there already" share init "$(conninfo postgres)"
+check "test" says "works: connected by a local socket, login m1, schema 5, others' evidence from 5 contributors on, giving and taking work" \
+	share test "$(conninfo m1)"
+check "and nothing of it stays" is 0 sql postgres "SELECT count(*) FROM morph.contribution"
+check "a login above the rules is no contributor" says "above the database's rules" share test "$(conninfo postgres)"
+
+# --- giving: at least once, counted once ---
+check "m1 gives" says "told 0 taken" client m1 1 give 7 0 0 1 "1:256,5:512" "1-5:300"
+check "the same again is known" says "told 0 known" client m1 1 give 7 0 0 1 "1:256,5:512" "1-5:300"
+check "an earlier one, too" says "told 0 known" client m1 1 give 7 0 0 1 "1:1"
+check "a later one takes its place" says "told 0 taken" client m1 1 give 7 0 0 2 "1:300,5:512"
+check "there is one" is "1|812" sql postgres "SELECT count(*), sum(weight) FROM morph.contribution"
+check "another machine of that login is another row" says "told 0 taken" client m1 2 give 7 0 0 1 "1:100"
+class=servers check "another class, too" says "told 0 taken" client m1 1 give 7 0 0 1 1:100
+check "an epoch that has not begun is refused, and why" says "has not begun" client m1 1 give 7 0 1 3 "1:1"
+check "one of long ago, too" says "no longer kept" client m1 1 give 7 0 -60 3 "1:1"
+
+# --- what others see ---
+for i in 2 3 4; do client m$i 1 give 7 0 0 1 "1:1000,$((10 + i)):5000" "1-5:100" >/dev/null; done
+merge() { sql m1 "SELECT morph.merge(100)" >/dev/null; }
+merge
+check "four contributors, one with two machines: nothing is seen" is "status 0
+left out 0" client m5 1 want 7
+client m5 1 give 7 0 0 1 "1:1000,15:5000" "1-5:100" >/dev/null
+merge
+check "five: what all five have, and nothing that fewer have" is "status 0
+fleet 7 0 of 5: 1:4400
+left out 0" client m9 1 want 7
+client m1 1 give 7 0 0 3 "1:300,5:512" "1-5:40" >/dev/null
+merge
+check "edges as well" says "fleet 7 0 of 5: 1:4400 1-5:440" client m9 1 want 7
+class=laptops check "of another class nothing" is "status 0
+left out 0" client m9 1 want 7
+
+# --- by SQL, as a contributor who wants to know more ---
+sees() { sql m2 "$@"; }
+check "own rows can be read" is "m2" sees "SELECT DISTINCT contributor FROM morph.contribution"
+check "also under another role" is "m2" sees "SET ROLE morph_contributor" "SELECT DISTINCT contributor FROM morph.contribution"
+check "by a view" is 1 sees "SELECT count(*) FROM morph.mine"
+for table in merged fleet stale budget setting version; do
+	check "not $table" says "permission denied" sees "SELECT * FROM morph.$table"
+done
+check "no rows of others by a function of one's own" is "" sees \
+	"CREATE FUNCTION pg_temp.peek(name, integer[]) RETURNS boolean COST 0.0001 LANGUAGE plpgsql AS \$\$ BEGIN IF \$1 <> 'm2' THEN RAISE 'saw %', \$1; END IF; RETURN true; END \$\$" \
+	"SELECT 1 FROM morph.contribution WHERE pg_temp.peek(contributor, block) AND contributor <> 'm2'"
+check "no row for another" says "permission denied" sees "INSERT INTO morph.contribution SELECT * FROM morph.mine"
+check "no row changed" says "permission denied" sees "UPDATE morph.contribution SET contributor = 'm3'"
+check "none removed" says "permission denied" sees "DELETE FROM morph.contribution"
+check "no bound changed" says "permission denied" sees "UPDATE morph.setting SET value = 1"
+check "nothing made in the schema" says "permission denied" sees "CREATE TABLE morph.x()"
+check "no other's role" says "permission denied" sees "SET ROLE morph_owner"
+check "no session of another" says "permission denied" sees "SET SESSION AUTHORIZATION m3"
+check "no inner function" says "permission denied" sees "SELECT * FROM morph.scaled('x', 0, '', 1)"
+check "no rules switched off" says "row-level security" sees "SET row_security = off" "SELECT * FROM morph.contribution"
+# Names that the owner's functions use, in the only schema that a contributor can make things in.
+check "no table put in a function's way" sees "CREATE TEMP TABLE fleet(x integer)" "CREATE TEMP TABLE contribution(x integer)" \
+	"CREATE FUNCTION pg_temp.value_of(text) RETURNS double precision LANGUAGE sql AS 'SELECT 1::double precision'" \
+	"SET search_path = pg_temp, morph" "SELECT morph.give(decode(repeat('08', 32), 'hex'), 0, '', morph.epoch, decode(repeat('01', 16), 'hex'), 1, '{1}', '{1}', '{}', '{}', '{}', '{}', '{}', '{}', '{}') FROM morph.hello() morph" \
+	"SELECT morph.merge(100)"
+check "the bound held" is "status 0
+left out 0" client m2 1 want 8
+
+# --- nonsense ---
+give() {		# ARRAYS
+	sees "SELECT morph.give(decode(repeat('09', 32), 'hex'), 0, '', h.epoch, decode(repeat('01', 16), 'hex'), 1, $1) FROM morph.hello() h"
+}
+none="'{}', '{}', '{}', '{}'"
+check "a count below 1" says "refused: a count" give "'{1}', '{0}', '{}', '{}', '{}', $none"
+check "a count too large" says "refused: a count" give "'{1}', '{1125899906842625}', '{}', '{}', '{}', $none"
+check "NULL among counts" says "refused: a count" give "'{1}', '{NULL}', '{}', '{}', '{}', $none"
+check "NULL for an array" says "refused: a key" give "'{1}', NULL, '{}', '{}', '{}', $none"
+check "NULL for places" says "refused" give "NULL, '{1}', '{}', '{}', '{}', $none"
+check "a block below 0" says "refused: a place" give "'{-1}', '{1}', '{}', '{}', '{}', $none"
+check "a block twice" says "refused: a place twice" give "'{1,1}', '{1,1}', '{}', '{}', '{}', $none"
+check "an edge twice" says "refused: a place twice" give "'{1}', '{1}', '{1,1}', '{2,2}', '{1,1}', $none"
+check "different lengths" says "refused: arrays of different" give "'{1,2}', '{1}', '{}', '{}', '{}', $none"
+check "two dimensions" says "refused: more than one" give "'{{1,2},{3,4}}', '{{1,2},{3,4}}', '{}', '{}', '{}', $none"
+check "nothing" says "refused: no counts" give "'{}', '{}', '{}', '{}', '{}', $none"
+check "a class that is none" says "refused: a key" sees "SELECT morph.give(decode(repeat('09', 32), 'hex'), 0, '../x', 1, decode(repeat('01', 16), 'hex'), 1, '{1}', '{1}', '{}', '{}', '{}', $none)"
+check "none of it is there" is 0 sql postgres "SELECT count(*) FROM morph.contribution WHERE digest = decode(repeat('09', 32), 'hex')"
+sql postgres "UPDATE morph.setting SET value = 3 WHERE name = 'rows_most'"
+check "a million modules of one contributor end early" is "status 4 the server refuses: more than a contributor may give in an epoch
+told 0 taken
+told 1 refused
+left out 0" client m2 1 give 20 0 0 1 1:1 give 21 0 0 1 1:1
+sql postgres "UPDATE morph.setting SET value = 20000 WHERE name = 'rows_most'"
+
+# --- liars: 3 of 14, each with a thousand times what others have, of other blocks ---
+for i in $(seq 11); do client m$i 1 give 30 0 0 1 "1:$((90 + i)),2:$((90 + i))" >/dev/null; done
+for i in 12 13 14; do client m$i 1 give 30 0 0 1 "2:100000,3:100000" >/dev/null; done
+merge
+parts() { sql postgres "SELECT round(100 * max(scale * w.weight) / sum(scale * w.weight)), count(*)
+	FROM morph.scales(decode(repeat('1e', 32), 'hex'), 0, '', (SELECT epoch FROM morph.hello())) s
+	JOIN morph.contribution w ON w.contributor = s.who AND w.digest = decode(repeat('1e', 32), 'hex')"; }
+check "nobody has more than a tenth" is "10|14" parts
+check "their own block is not seen, the true ones are" says "of 14: 1:1056 2:" client m1 1 want 30
+# Many tiny ones could scale the others down, if they counted.
+for i in $(seq 5 14); do client m$i 1 give 31 0 0 1 "1:1" >/dev/null; done
+for i in $(seq 1 9); do client m$i 2 give 31 0 0 1 "1:100000,2:100000" >/dev/null; done
+merge
+check "tiny ones do not count" says "of 9: 1:90000" client m1 1 want 31
+
+# --- epochs fade ---
+for i in $(seq 5); do client m$i 1 give 40 0 -4 1 "1:1000" >/dev/null; done
+merge
+check "what is a half-life old counts half" says "of 5: 1:2500" client m1 1 want 40
+for i in $(seq 5); do client m$i 1 give 40 0 0 1 "1:10" >/dev/null; done
+merge
+check "beside new counts, too" says "of 5: 1:2550" client m1 1 want 40
+
+# --- TLS and passwords ---
+tls="host=localhost port=$port dbname=fleet user=m1 sslmode=verify-full"
+echo "localhost:$port:fleet:m1:secret1" >"$root/pass"
+chmod 600 "$root/pass"
+check "the cage lets it read nothing below /tmp" says "could not read root certificate" \
+	share test "$tls sslrootcert=$pg/root.crt passfile=$root/pass"
+mkdir -p /etc/morph-test.$$ && cp "$pg/root.crt" "$root/pass" /etc/morph-test.$$/ && chmod 600 /etc/morph-test.$$/pass
+trap 'kill -CONT "$stopped" 2>/dev/null; stop_server; rm -rf "$root" /etc/morph-test.$$' EXIT
+etc=/etc/morph-test.$$
+check "TLS, SCRAM, and a file of passwords below /etc" says "works: connected by TLS" share test "$tls sslrootcert=$etc/root.crt passfile=$etc/pass"
+check "a wrong certificate" says "does not work: connection" share test "$tls sslrootcert=/etc/ssl/certs/ca-certificates.crt passfile=$etc/pass"
+chmod 644 $etc/pass
+check "a file of passwords that everybody can read is none" says "does not work" share test "$tls sslrootcert=$etc/root.crt passfile=$etc/pass"
+chmod 600 $etc/pass
+check "no password in the conninfo" says "libpq's passfile" share test "$tls password=secret1"
+check "nor in a URI" says "stands where everybody" share test "postgresql://m1:secret1@localhost:$port/fleet"
+check "no plain connection" says "does not work" share test "host=127.0.0.1 port=$port dbname=fleet user=m1 sslmode=disable passfile=$etc/pass"
+
+# --- schemas of other ages ---
+sql postgres "UPDATE morph.version SET number = 99"
+check "a newer schema is not touched" says "newer than this program's" share init "$(conninfo postgres)"
+check "and serves as long as it says so" says "schema 99" share test "$(conninfo m1)"
+sql postgres "CREATE OR REPLACE FUNCTION morph.hello(OUT client integer, OUT schema integer, OUT epoch integer, OUT bound integer, OUT now bigint) LANGUAGE sql SECURITY DEFINER AS 'SELECT 2, 99, 2900, 5, 1::bigint'"
+check "or says that it does not" says "wants a newer Morph" client m1 1 give 7 0 0 9 "1:1"
+older() {		# the first three migrations, and rows
+	sql postgres "DROP SCHEMA morph CASCADE" "CREATE SCHEMA morph AUTHORIZATION morph_owner" "SET ROLE morph_owner" "SET search_path = morph" \
+		"CREATE TABLE version(number integer NOT NULL)" "INSERT INTO version VALUES (3)" \
+		"$(grep -v ^-- share/migrations.sql | head -n 3 | sed 's/$/;/')" \
+		"INSERT INTO contribution VALUES (decode(repeat('07', 32), 'hex'), 0, '', 1, 'm1', decode(repeat('01', 16), 'hex'), 1, 1, '{1}', '{1}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')"
+}
+check "an older schema" older
+check "does not serve" says "share init" client m1 1 give 7 0 0 9 "1:1"
+check "is brought up to date" says "schema 5 in the place of 3" share init "$(conninfo postgres)"
+check "with what was in it" is 1 sql postgres "SELECT count(*) FROM morph.contribution"
+check "and serves" says "told 0 taken" client m1 1 give 7 0 0 9 "1:1"
+sql postgres "UPDATE morph.setting SET value = 0 WHERE name = 'merge_after_s'"
+
+# --- a client that is killed at any moment: what it gave is given, and counts once when it comes again ---
+many=()
+for i in $(seq 100 219); do many+=(give "$i" 0 0 1 1:256,2:256); done
+killed=0 middle=0
+for i in $(seq 12); do
+	[ -z "$(timeout -s KILL "0.0$((i * 7 % 10))$i" "$B/tests/e2e/fleet" "$B/morph-share" "$(conninfo m3)" "" 1 \
+		"${many[@]}" >/dev/null 2>&1 || echo killed)" ] || killed=$((killed + 1))
+	at=$(sql postgres "SELECT count(*) FROM morph.contribution WHERE contributor = 'm3'")
+	[ "$at" -gt 0 ] && [ "$at" -lt 120 ] && middle=$((middle + 1))
+done
+check "clients were killed ($killed of 12), some in the middle ($middle)" test "$killed" -ge 3 -a "$middle" -ge 1
+told=$(client m3 1 "${many[@]}" | grep -cE '^told [0-9]+ (taken|known)$')
+check "the last is told of all" test "$told" = 120
+check "each counts once" is "120|61440" sql postgres "SELECT count(*), sum(weight) FROM morph.contribution WHERE contributor = 'm3'"
+
+# --- servers ---
+stopped=$(head -n 1 "$pg/data/postmaster.pid")
+kill -STOP "$stopped"
+begin=$(date +%s)
+check "a server that does not answer is given up" says "does not answer" client m1 1 give 7 0 0 20 "1:1"
+check "in time" test $(($(date +%s) - begin)) -le 30
+kill -CONT "$stopped"
+sql postgres "CREATE OR REPLACE FUNCTION morph.slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1); RETURN new; END'" \
+	"CREATE TRIGGER slow BEFORE INSERT ON morph.contribution FOR EACH ROW WHEN (new.contributor = 'm4') EXECUTE FUNCTION morph.slow()"
+client m4 1 give 50 0 0 1 1:1 give 51 0 0 1 1:1 give 52 0 0 1 1:1 give 53 0 0 1 1:1 >"$root/out" 2>&1 &
+looper=$!
+sleep 2.5
+stop_server
+wait "$looper"
+check "a server that ends in the middle: an error" grep -q "^status [1-4] giving: " "$root/out"
+given=$(grep -c "^told [0-9] taken" "$root/out")
+check "what was given before is told ($given)" test "$given" -ge 1 -a "$given" -le 3
+check "a server that is away" says "status 1 connection: " client m4 1 give 50 0 0 1 1:1
+check "it starts again" start_server
+check "and has it" is "$given" sql postgres "SELECT count(*) FROM morph.contribution WHERE contributor = 'm4'"
+check "the rest comes, and nothing twice" test "$(client m4 1 give 50 0 0 1 1:1 give 51 0 0 1 1:1 give 52 0 0 1 1:1 give 53 0 0 1 1:1 |
+	grep -cE '^told [0-9] (taken|known)')" = 4
+check "four" is 4 sql postgres "SELECT count(*) FROM morph.contribution WHERE contributor = 'm4'"
+
+# --- a server that lies ---
+lie() {			# ROWS as "byte of the digest, kind, arrays..."
+	sql postgres "DROP FUNCTION IF EXISTS morph.fading(text)" "DROP FUNCTION IF EXISTS morph.take(bytea[], text)" \
+		"CREATE FUNCTION morph.fading(text) RETURNS text LANGUAGE sql AS 'SELECT ''1''::text'" \
+		"CREATE FUNCTION morph.take(d bytea[], c text) RETURNS TABLE(digest bytea, kind text, epoch text, contributors text, block text, count text, edge_from text, edge_to text, edge_count text, call_block text, call_at text, call_target text, call_count text) LANGUAGE sql SECURITY DEFINER AS \$\$ SELECT decode(repeat(a, 32), 'hex'), b, '2900', '5', e, f, g, h, i, j, k, l, m FROM (VALUES $1) x(a, b, e, f, g, h, i, j, k, l, m) \$\$" \
+		"GRANT EXECUTE ON FUNCTION morph.take(bytea[], text), morph.fading(text) TO morph_contributor"
+}
+ok7="('07', '0', '{1,2}', '{5,6}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')"
+lies() {		# NAME ROW
+	lie "$ok7, $2"
+	check "left out: $1" is "status 0
+fleet 7 0 of 5: 1:5 2:6
+left out 1" client m1 1 want 7
+}
+e="'{}', '{}', '{}', '{}', '{}', '{}', '{}'"
+lies "a file that nobody asked for" "('08', '0', '{1}', '{1}', $e)"
+lies "a digest that is none" "('0', '0', '{1}', '{1}', $e)"
+lies "an unknown kind" "('07', '7', '{1}', '{1}', $e)"
+lies "counts that overflow" "('07', '0', '{1}', '{99999999999999999999}', $e)"
+lies "counts below 1" "('07', '0', '{1}', '{-1}', $e)"
+lies "blocks out of order" "('07', '0', '{2,1}', '{1,1}', $e)"
+lies "a cut array" "('07', '0', '{1,2', '{1,2}', $e)"
+lies "arrays of different lengths" "('07', '0', '{1,2}', '{1}', $e)"
+lies "no array" "('07', '0', NULL, '{1}', $e)"
+lies "text for numbers" "('07', '0', '{a}', '{b}', $e)"
+sql postgres "DROP FUNCTION morph.take(bytea[], text)" "CREATE FUNCTION morph.take(bytea[], text) RETURNS TABLE(x text) LANGUAGE sql AS 'SELECT ''x''::text'" \
+	"GRANT EXECUTE ON FUNCTION morph.take(bytea[], text) TO morph_contributor"
+check "another form is an error" says "status 1 taking: server: column" client m1 1 want 7
+done_testing

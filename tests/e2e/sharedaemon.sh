@@ -1,0 +1,146 @@
+#!/bin/bash
+# sharedaemon.sh - a daemon that shares with a fleet's database: what it gives, what it takes, what it makes of it,
+# while the server comes and goes and others lie
+cd "$(dirname "$0")/../.." || exit 1
+. tests/e2e/private.bash
+. tests/e2e/fleet.bash
+need_root
+need_postgres
+for p in morph-share tests/e2e/fleet; do [ -x "$B/$p" ] || { echo "$B/$p is missing"; exit 1; }; done
+make_root gzip sort
+trap 'stop_server; cleanup' EXIT
+not() { ! "$@"; }
+says() {		# TEXT COMMAND...
+	local out
+	out=$("${@:2}" 2>&1)
+	grep -qE -- "$1" <<<"$out" || { echo "$out"; return 1; }
+}
+policy() {		# LINES: of section share
+	always_idle >"$root/morph.yaml"
+	cat >>"$root/morph.yaml" <<-END
+		monitor:
+		  clock: cpu-clock
+		  rate_hz: 2003
+		  registers: off
+		optimize:
+		  min_samples: 20
+	END
+	[ -z "$1" ] || printf 'share:\n%s\n' "$1" >>"$root/morph.yaml"
+}
+share_column() { ctl --json share | sed -n "s/.*\"$1\": \"\?\([^,\"}]*\).*/\1/p"; }
+fleet_column() { ctl --json list | grep -F "\"$root/bin/$1\"" | sed -n 's/.*"fleet": "\([^"]*\)".*/\1/p'; }
+seq 60000 >"$root/numbers"
+use_gzip() { "$root/bin/gzip" -c "$root/numbers" "$root/numbers" "$root/numbers" >/dev/null; }
+use_sort() { LC_ALL=C "$root/bin/sort" -R "$root/numbers" "$root/numbers" >/dev/null; }
+digest_of() { sha "$root/orig/$1"; }
+of_gzip="digest = decode('$(digest_of gzip)', 'hex')"
+
+choose_server "$root/pg"
+check "a server" make_server
+check "starts" start_server
+check "a fleet of 6" make_fleet 6
+policy ""
+check_here "a daemon that shares nothing" start_daemon --share-user backup
+check "gzip is sampled" sampled gzip 100 use_gzip
+check "nothing waits" test "$(share_column waiting) $(share_column queue_bytes)" = "0 0"
+check "it says so" says "none: nothing is shared" ctl share
+check "an exchange is refused" says "names no database" ctl share now
+# An exchange begins by itself.
+stop_server
+policy "  conninfo: \"$(conninfo m1)\""
+check "it shares from now on" ctl policy reload
+check "gzip runs on" sampled gzip 200 use_gzip
+check "what no package delivered is not given" test "$(share_column waiting)" = 0
+policy "  conninfo: \"$(conninfo m1)\"
+  send: [\"$root/bin/gzip\"]"
+check "the policy names it" ctl policy reload
+check "gzip is sampled again" sampled gzip 300 use_gzip
+check "sort, too" sampled sort 50 use_sort
+check "one module waits" test "$(share_column waiting)" = 1
+
+# --- a server that comes and goes ---
+check "the server is away: an error" not ctl share now
+check "which is told" says "connection: connection to server" ctl share
+check "it waits" test "$(share_column waiting)" = 1
+check_here "it is kept through a restart" stop_daemon
+check_here "of the daemon" start_daemon --share-user backup
+check "it waits still" test "$(share_column waiting)" = 1
+start_server
+check "the server is back" ctl share now
+check "nothing waits" test "$(share_column waiting)" = 0
+count=$(sql postgres "SELECT round(weight / 256) FROM morph.contribution WHERE $of_gzip")
+check "the server has it ($count samples)" test "$count" -ge 50
+check "again: the same" ctl share now
+check "it is there once" test "$(sql postgres "SELECT count(*) FROM morph.contribution")" = 1
+check "no path, no name, no user of it is there" not grep -qE "gzip|$root|nobody" <(as_server pg_dump -h "$pg" -p "$port" -U postgres -a -n morph fleet)
+check "more samples" sampled gzip $((2 * count + 300)) use_gzip
+check "are given in place of those before" ctl share now
+check "as one" test "$(sql postgres "SELECT count(*), max(sequence) > 1 FROM morph.contribution")" = "1|t"
+check "there are more" test "$(sql postgres "SELECT round(weight / 256) > $count FROM morph.contribution")" = t
+
+# --- the process ---
+seen_share() {		# [USER]
+	local k
+	for k in $(cat "/proc/$daemon/task/$daemon/children"); do
+		tr '\0' ' ' <"/proc/$k/cmdline" | grep -q "^morphd: share" && { [ $# = 0 ] || [ "$(stat -c %U "/proc/$k")" = "$1" ]; } && return 0
+	done
+	return 1
+}
+# Held by a lock, so that it is seen.
+sql postgres "BEGIN" "LOCK morph.contribution" "SELECT pg_sleep(3)" >/dev/null &
+sleep 0.5
+sampled gzip $((2 * count + 400)) use_gzip
+ctl share now >/dev/null &
+looper=$!
+check "an exchange has a process, of a user of its own" within 5 seen_share backup
+wait "$looper"
+looper=
+check "and none when it is over" not seen_share
+
+# --- the fleet's: others use gzip in another way ---
+others() {		# SQL of arrays: each of m2..m6 gives what this one did, or that
+	local i
+	for i in 2 3 4 5 6; do
+		sql "m$i" "SELECT morph.give(decode('$(digest_of gzip)', 'hex'), 0, '', h.epoch, decode(repeat('01', 16), 'hex'), ${seq:-1}, ${1}, '{}', '{}', '{}', '{}') FROM morph.hello() h"
+	done
+}
+arrays=$(sql postgres "SELECT '''' || block::text || ''', ''' || (SELECT array_agg(x * 3 ORDER BY i) FROM unnest(count) WITH ORDINALITY u(x, i))::text || ''', ''{}'', ''{}'', ''{}''' FROM morph.contribution WHERE $of_gzip")
+check "others give" others "$arrays"
+sql m1 "SELECT morph.merge(10)" >/dev/null
+check "theirs is taken" ctl share now
+check "from six" says "samples, of 6$" fleet_column gzip
+note "$(fleet_column gzip)"
+worth=$(fleet_column gzip | cut -d' ' -f1)
+check "and worth something, for they agree ($worth)" test "$worth" -ge 100
+check "list says so" says "samples, of 6" ctl list --wide
+check "explain, too" says "a fleet of 6" ctl explain "$root/bin/gzip"
+check "of sort nothing" test -z "$(fleet_column sort)"
+check "a generation" ctl reoptimize "$root/bin/gzip"
+check "is of both" says "from [0-9]+ samples, and [0-9]+ of a fleet of 6" ctl history "$root/bin/gzip"
+check "and proven" whole gzip
+check "it runs" cmp <("$root/bin/gzip" -nc "$root/numbers") <("$root/orig/gzip" -nc "$root/numbers")
+
+# --- liars: all others, with blocks that this machine never runs, and blocks that there are not ---
+seq=2 others "'{1,2,3}', '{100000000,100000000,100000000}', '{}', '{}', '{}'" >/dev/null
+sql postgres "SELECT morph.merge(10)" "UPDATE morph.contribution SET sequence = sequence" >/dev/null
+check "lies are taken" ctl share now
+lied=$(fleet_column gzip | cut -d' ' -f1)
+note "$(fleet_column gzip)"
+check "and worth next to nothing ($lied)" test "${lied:-0}" -lt $((worth / 4))
+seq=3 others "'{1,2000000}', '{1000000,100000000}', '{}', '{}', '{}'" >/dev/null
+sql postgres "SELECT morph.merge(10)" >/dev/null
+check "blocks that there are not" ctl share now
+check "are left out, and that is counted" test "$(share_column left_out)" = 1
+check "what was there before stays" test "$(fleet_column gzip | cut -d' ' -f1)" = "$lied"
+check "gzip can be laid out" ctl reoptimize "$root/bin/gzip"
+check "and is the same program" whole gzip
+
+# --- and no more ---
+policy ""
+check "nothing is shared any more" ctl policy reload
+check "nothing of the fleet is kept" test -z "$(fleet_column gzip)"
+check "nor of what waited" test "$(share_column queue_bytes)" = 0
+check "undo" ctl undo "$root/bin/gzip"
+check_here "the daemon ends" stop_daemon
+check "as it began" same_file "$root/bin/gzip" "$root/orig/gzip"
+done_testing

@@ -1,0 +1,205 @@
+/* test_fleet.c - what the Manager makes of answers from a fleet's database, of strangers */
+#include <sys/mman.h>
+
+#include "lib/blocktable.h"
+#include "lib/fleetfile.h"
+#include "manager/work/fleetwork.h"
+#include "tests/unit/manager/work/workscene.h"
+
+enum { BLOCKS = 10, BLOCK = 16 };
+
+static struct err err;
+
+static void put_table(void)
+{
+	struct blockmap_seg seg = { 0x401000, 0x1000, BLOCKS * BLOCK };
+	struct blocktable_fn fn = { 0x401000, BLOCKS * BLOCK, 0 };
+	struct blocktable_block block[BLOCKS];
+	struct blocktable t = { .original = m.original, .base = 0x401000,
+				.text_size = 1 << 20, .nseg = 1, .nfn = 1, .nblock = BLOCKS,
+				.seg = &seg, .fn = &fn, .block = block };
+	struct wr bytes = { 0 };
+
+	for (uint32_t i = 0; i < BLOCKS; i++)
+		block[i] = (struct blocktable_block){ i * BLOCK, BLOCK, 4, 0 };
+	blocktable_write(&t, &bytes);
+	assert_int_equal(store_table_put(w.store, &m.original, wr_bytes(&bytes),
+					 &err), 0);
+	wr_free(&bytes);
+	w.policy->share_conninfo = strdup("host=nowhere");
+}
+
+/* An answer comes, as the parent would send it. */
+static void answered(const struct fleet_answer *q, const char *trouble)
+{
+	struct wr file = { 0 };
+
+	fleet_answer_write(q, &file);
+	ask.shared = (struct msg){ .type = MSG_SHARED, .nfd = 1,
+				   .fd = { work_profile_file(wr_bytes(&file), &err) } };
+	ask.shared.num[MSG_SHARED_status] = trouble[0] ? ERR_SYS : ERR_NONE;
+	strcpy(ask.shared.text, trouble);
+	assert_true(ask.shared.fd[0] >= 0);
+	work_fleet_answer(&w);
+	assert_int_equal(ask.shared.type, MSG_NONE);
+	wr_free(&file);
+}
+
+static struct fleet_block block[] = { { 1, 256000 }, { 2, 256000 } };
+static struct fleet_edge edge[] = { { 1, 2, 500 } };
+static struct fleet_call call[] = { { 1, 3, 2, 500 } };
+
+static struct fleet_evidence fleet_of(uint32_t contributors)
+{
+	return (struct fleet_evidence){
+		.digest = m.original, .epoch = 2969, .sequence = 1,
+		.contributors = contributors, .nblock = 2, .nedge = 1, .ncall = 1,
+		.block = block, .edge = edge, .call = call
+	};
+}
+
+static void answer_with(struct fleet_evidence *e)
+{
+	const struct fleet_answer q = { .nfleet = 1, .fleet = e };
+
+	w.fleet.under_way = true;
+	answered(&q, "");
+}
+
+static uint32_t kept(void)
+{
+	struct store_fleet f;
+
+	if (store_fleet_get(w.store, &m.original, 0, &f, &err) != 1)
+		return 0;
+	store_profile_free(&f.profile);
+	return f.contributors;
+}
+
+static void what_fits_is_kept(void **state)
+{
+	struct fleet_evidence e = fleet_of(23);
+
+	(void)state;
+	put_table();
+	answer_with(&e);
+	assert_int_equal(kept(), 23);
+	assert_true(w.fleet.fleet == 1 && w.fleet.left_out == 0 && !w.fleet.under_way);
+	work_fleet_free(&w);
+}
+
+#define LEFT_OUT(place, value)						\
+	do {								\
+		struct fleet_evidence e_ = fleet_of(24);		\
+		__typeof__(place) was_ = place;				\
+									\
+		place = value;						\
+		answer_with(&e_);					\
+		place = was_;						\
+		assert_int_equal(kept(), 23);				\
+		assert_true(w.fleet.left_out == 1 && w.fleet.fleet == 0); \
+	} while (0)
+
+static void places_that_there_are_not_cost_all_of_it(void **state)
+{
+	struct fleet_evidence e = fleet_of(23);
+
+	(void)state;
+	put_table();
+	answer_with(&e);
+	LEFT_OUT(block[1].block, BLOCKS);
+	LEFT_OUT(block[1].block, INT32_MAX);
+	LEFT_OUT(edge[0].from, BLOCKS);
+	LEFT_OUT(edge[0].to, BLOCKS);
+	LEFT_OUT(call[0].block, BLOCKS);
+	LEFT_OUT(call[0].at, BLOCK);
+	LEFT_OUT(call[0].target, BLOCKS);
+	e = fleet_of(0);
+	answer_with(&e);
+	assert_int_equal(w.fleet.left_out, 1);
+	e = fleet_of(25);
+	e.digest.b[0] ^= 1;		/* a file that is not here */
+	answer_with(&e);
+	assert_int_equal(w.fleet.left_out, 1);
+	assert_int_equal(kept(), 23);
+	work_fleet_free(&w);
+}
+
+static void what_nobody_asked_for_is_nothing(void **state)
+{
+	struct fleet_evidence e = fleet_of(23);
+	const struct fleet_answer q = { .nfleet = 1, .fleet = &e };
+
+	(void)state;
+	put_table();
+	answered(&q, "");
+	assert_int_equal(kept(), 0);
+	work_fleet_free(&w);
+}
+
+static bool count_row(void *ctx, const struct store_epoch *e)
+{
+	(void)e;
+	(*(unsigned *)ctx)++;
+	return true;
+}
+
+static unsigned waiting(void)
+{
+	unsigned n = 0;
+
+	assert_int_equal(store_epoch_each(w.store, count_row, &n, &err), 0);
+	return n;
+}
+
+/* What was told before it failed holds; what was not waits. */
+static void what_is_told_does_not_come_again(void **state)
+{
+	struct store_count count = { 1, 256 };
+	const struct store_profile p = { .ncount = 1, .count = &count };
+	struct fleet_answer_told told[] = { { 0, FLEET_TAKEN }, { 2, FLEET_REFUSED },
+					    { 7, FLEET_TAKEN } };
+	const struct fleet_answer q = { .ntold = 3, .told = told };
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(store_epoch_put(w.store, &m.original, 0, 2960 + i, &p, &err),
+				 0);
+	w.fleet.given = calloc(3, sizeof(*w.fleet.given));
+	w.fleet.ngiven = 3;
+	for (uint32_t i = 0; i < 3; i++)
+		w.fleet.given[i] = (struct work_fleet_given){ m.original, 0, 2960 + i, 1 };
+	w.fleet.under_way = true;
+	answered(&q, "the server has gone");
+	assert_int_equal(waiting(), 1);
+	assert_true(w.fleet.taken == 1 && w.fleet.refused == 1 && w.fleet.left_out == 1);
+	assert_string_equal(w.fleet.trouble, "the server has gone");
+	assert_true(w.fleet.next_ms <= w.now_ms() + 60000);
+	work_fleet_free(&w);
+}
+
+static void no_answer_is_told(void **state)
+{
+	(void)state;
+	w.fleet.under_way = true;
+	ask.shared = (struct msg){ .type = MSG_SHARED, .text = "it ended by signal 9" };
+	ask.shared.num[MSG_SHARED_status] = ERR_SYS;
+	work_fleet_answer(&w);
+	assert_string_equal(w.fleet.trouble, "it ended by signal 9");
+	assert_false(w.fleet.under_way);
+	work_fleet_free(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(what_fits_is_kept),
+		TEST(places_that_there_are_not_cost_all_of_it),
+		TEST(what_nobody_asked_for_is_nothing),
+		TEST(what_is_told_does_not_come_again),
+		TEST(no_answer_is_told),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
