@@ -15,6 +15,7 @@ static void messages(struct bytes b, unsigned who)
 	static const enum msg_role way[][2] = {
 		{ MSG_ROLE_MANAGER, MSG_ROLE_PARENT }, { MSG_ROLE_MONITOR, MSG_ROLE_PARENT },
 		{ MSG_ROLE_PARENT, MSG_ROLE_MANAGER }, { MSG_ROLE_PARENT, MSG_ROLE_MONITOR },
+		{ MSG_ROLE_PARENT, MSG_ROLE_SHARE }, { MSG_ROLE_SHARE, MSG_ROLE_PARENT },
 	};
 	struct msg m = { 0 };
 	struct wr w = { 0 };
@@ -77,9 +78,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	memcpy(copy, data + 1, size - 1);
 	struct bytes b = { copy, size - 1 };
-	if (data[0] % 6 < 4)
-		messages(b, data[0] % 6);
-	else if (data[0] % 6 == 4)
+	unsigned who = data[0] % 8;		/* 4 and 5 are those before there were more */
+	if (who < 4 || who > 5)
+		messages(b, who < 4 ? who : who - 2);
+	else if (who == 4)
 		request(b);
 	else
 		answer(b);
