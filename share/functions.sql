@@ -10,9 +10,10 @@
 --           what is sent twice counts once.  Epochs are weeks since 1970.
 -- READING   of contributions the own ones (row-level security); of others what merging made of
 --           them, in which each block, edge and call is of at least `least_contributors`.
--- MERGING   is adding.  In each epoch the counts of a contributor are scaled down to one of
---           `least_shares` parts of the sum of all; with fewer contributors than that, to the median.  Whose weight is below a
---           tenth of the median does not count: else a crowd of tiny ones could scale all down.
+-- MERGING   is adding.  In each epoch the counts of a contributor are scaled down to the median of
+--           all, so that liars weigh what their number is, and to one of `least_shares` parts of the
+--           sum, where there are so many.  Whose weight is below a tenth of the median does not
+--           count: else a crowd of tiny ones could scale all down.
 --           Epochs fade by half_life_d.  Kind 0 are samples, 1 executions.
 
 CREATE OR REPLACE FUNCTION value_of(n text) RETURNS double precision LANGUAGE sql STABLE
@@ -79,6 +80,10 @@ BEGIN
 	ELSIF e <= epoch_now() - value_of('kept_epochs') THEN
 		RETURN 'refused: an epoch that is no longer kept';
 	END IF;
+	IF EXISTS (SELECT FROM contribution WHERE digest = d AND kind = k AND class = c AND epoch = e AND
+		contributor = session_user AND machine = m AND sequence >= s) THEN
+		RETURN 'known';
+	END IF;
 	why := wrong_arrays(b, n, ef, et, en, cb, ca, ct, cn);
 	IF why IS NOT NULL THEN
 		RETURN 'refused: ' || why;
@@ -129,9 +134,9 @@ AS $$
 		FROM given g, middle WHERE g.w >= middle.w / 10 WINDOW o AS (ORDER BY g.w, g.contributor)),
 	-- With the n - i largest at the limit c, c is a `least_shares`th of i smaller ones and (n - i) c.
 	-- Too few or too many taken for large give a larger c: the least one is the one.
-	limited AS (SELECT CASE WHEN max(n) < value_of('least_shares') THEN (SELECT w FROM middle)
-		ELSE min(below / (value_of('least_shares') - (n - i)))
-			FILTER (WHERE n - i < value_of('least_shares')) END w FROM counted)
+	limited AS (SELECT least((SELECT w FROM middle), CASE WHEN max(n) >= value_of('least_shares') THEN
+		min(below / (value_of('least_shares') - (n - i)))
+			FILTER (WHERE n - i < value_of('least_shares')) END) w FROM counted)
 	SELECT contributor, least(1, limited.w / counted.w) FROM counted, limited $$;
 
 -- No table of its own: one in pg_temp could be the caller's.

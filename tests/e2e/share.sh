@@ -122,11 +122,15 @@ sql postgres "UPDATE morph.setting SET value = 20000 WHERE name = 'rows_most'"
 for i in $(seq 11); do client m$i 1 give 30 0 0 1 "1:$((90 + i)),2:$((90 + i))" >/dev/null; done
 for i in 12 13 14; do client m$i 1 give 30 0 0 1 "2:100000,3:100000" >/dev/null; done
 merge
-parts() { sql postgres "SELECT round(100 * max(scale * w.weight) / sum(scale * w.weight)), count(*)
-	FROM morph.scales(decode(repeat('1e', 32), 'hex'), 0, '', (SELECT epoch FROM morph.hello())) s
-	JOIN morph.contribution w ON w.contributor = s.who AND w.digest = decode(repeat('1e', 32), 'hex')"; }
-check "nobody has more than a tenth" is "10|14" parts
-check "their own block is not seen, the true ones are" says "of 14: 1:1056 2:" client m1 1 want 30
+parts() {		# BYTE OF THE DIGEST: the largest share in percent, and of how many
+	sql postgres "SELECT round(100 * max(scale * w.weight) / sum(scale * w.weight)), count(*)
+		FROM morph.scales(decode(repeat('$1', 32), 'hex'), 0, '', (SELECT epoch FROM morph.hello())) s
+		JOIN morph.contribution w ON w.contributor = s.who AND w.digest = decode(repeat('$1', 32), 'hex')"
+}
+check "nobody weighs more than the median" is "7|14" parts 1e
+check "their own block is not seen, the true ones are" says "of 14: 1:1046 2:1337" client m1 1 want 30
+for i in $(seq 11); do client m$i 1 give 32 0 0 1 "1:$((i > 5 ? 100 : 40))" >/dev/null; done
+check "nor more than a tenth" is "10|11" parts 20
 # Many tiny ones could scale the others down, if they counted.
 for i in $(seq 5 14); do client m$i 1 give 31 0 0 1 "1:1" >/dev/null; done
 for i in $(seq 1 9); do client m$i 2 give 31 0 0 1 "1:100000,2:100000" >/dev/null; done
