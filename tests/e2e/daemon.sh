@@ -138,7 +138,7 @@ check "a bad policy is in the log" within 30 grep -q 'the old policy stays.*nons
 check "and leaves the old one" grep -q 'min_samples *33' <<<"$(ctl policy show)"
 out=$(ctl policy reload 2>&1)
 check "who asks to read it anew is told file, line and reason" test "$?:$out" = \
-	"2:morphctl: the old policy stays: $root/morph.yaml:8:1: unknown section 'nonsense'; the sections are monitor, spool, idle, modules, users, optimize, profile, rules"
+	"2:morphctl: the old policy stays: $root/morph.yaml:8:1: unknown section 'nonsense'; the sections are monitor, spool, idle, modules, users, optimize, profile, share, rules"
 check "nothing of it is taken" grep -q 'min_samples *33' <<<"$(ctl policy show)"
 sed -i '$d' "$root/morph.yaml"
 
