@@ -12,9 +12,9 @@ cd "$(dirname "$0")/.." || exit 1
 [ "$(id -u)" = 0 ] || { echo "needs root: it samples"; exit 1; }
 s=bookworm-security
 PAIRS=${PAIRS:-perl:bookworm:$s python3.11:bookworm:$s git:$s:bookworm openssl:bookworm:$s php:bookworm:$s
-	redis-server:bookworm:$s nginx:bookworm:$s postgres:bookworm:$s xz:bookworm:$s libxml2:bookworm:$s gs:bookworm:$s
+	nginx:bookworm:$s postgres:bookworm:$s xz:bookworm:$s libxml2:$s:bookworm gs:bookworm:$s
 	perl:bullseye:bookworm gawk:bullseye:bookworm bash:bullseye:bookworm git:bullseye:bookworm
-	gzip:bullseye:bookworm sqlite3:bullseye:bookworm dash:bullseye:bookworm grep:bullseye:bookworm}
+	gzip:bullseye:bookworm dash:bullseye:bookworm grep:bullseye:bookworm}
 SAMPLES=${SAMPLES-20000} POOL=${POOL:-25000} LIMIT=${LIMIT:-900}
 BENCH_WORK=${BENCH_WORK:-${BENCH_CACHE:-/var/tmp/morph-bench-cache}/inherit}
 . bench/common.bash
@@ -55,14 +55,14 @@ package() {		# NAME: of the program's or library's file
 unpack() {		# NAME SUITE FILE
 	local deb to=$APT/root/$1.$2 p
 	p=$(package "$1")
-	if [ ! -e "$to/version" ]; then
+	if [ ! -s "$to/version" ]; then
 		rm -rf "$to" "$APT"/debs/* && mkdir -p "$to" || return
 		(cd "$APT/debs" && apt_of download "$p/$2") >&2 || return
 		deb=$(ls "$APT"/debs/*.deb) && dpkg -x "$deb" "$to" && dpkg -f "$deb" Version >"$to/version" || return
 	fi
 	# with usrmerge or without
 	for p in "$to$3" "$to${3#/usr}"; do
-		[ -e "$p" ] && { realpath "$p"; return; }
+		[ -e "$p" ] && { echo "$p"; return; }
 	done
 	echo "$1: no $3 in $2" >&2
 	return 1
@@ -126,11 +126,13 @@ measure() {		# NAME OLDER NEWER WORKLOAD FILE PROGRAM
 echo "Executions on the test's input of the newer version, by its complete profile. \`recognised\`: functions with weight"
 echo "in the older version's complete profile of the training, and the share of that weight whose blocks were recognised."
 echo "\`ways right\`: the share of the executions of branches at which the likelier way is what the inherited profile says."
-echo "\`share\`: of the gain in taken branches that the newer version's own complete profile of the training has; by"
-echo "$SAMPLES samples of the newer version, and by as many of the older one, as well."
+echo "\`share\`: of the gain in taken branches that the newer version's own complete profile of the training has$([ "$SAMPLES" = 0 ] || echo "; by
+$SAMPLES samples of the newer version, and by as many of the older one, as well")."
 echo
-echo "| program | older | newer | recognised | weight, % | ways right, % | taken: original | complete | inherited | share | own samples | inherited samples |"
-echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
+heading="| program | older | newer | recognised | weight, % | ways right, % | taken: original | complete | inherited | share |"
+[ "$SAMPLES" = 0 ] || heading="$heading own samples | inherited samples |"
+echo "$heading"
+sed -E 's/[^|]+/---/g' <<<"$heading"
 for pair in $PAIRS; do
 	IFS=: read -r name from to <<<"$pair"
 	line=$(programs_all | awk -v n="$name" '$1 == n' | head -n 1)
