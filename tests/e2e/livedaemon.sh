@@ -119,8 +119,18 @@ check "both of them" gets "$c"
 
 # --- killed ---
 
-kill -9 "$daemon"
-wait "$daemon" 2>/dev/null
+# It has the generation in turns: killed while it had not, it does not get it back.
+killed_while_it_has() {		# PID
+	for _ in {1..8}; do
+		within 20 faster has_new "$1"
+		kill -9 "$daemon"
+		wait "$daemon" 2>/dev/null
+		sleep 0.3
+		has_new "$1" && return
+		start_daemon
+	done
+}
+killed_while_it_has "$a"
 check "the daemon is killed: the process runs on" goes_on a
 check "and has what it has" has_new "$a"
 check_here "a new daemon" start_daemon
@@ -146,14 +156,7 @@ for i in 1 2; do	# while it is at it
 done
 check "killed twice in the middle, all answer as before" goes_on a
 check "and the other one" goes_on c
-for i in 1 2 3 4 5 6 7 8; do	# it has the generation in turns: killed while it had not, it does not get it back
-	sleep 0.3
-	has_new "$a" && break
-	start_daemon
-	within 20 faster has_new "$a"
-	kill -9 "$daemon"
-	wait "$daemon" 2>/dev/null
-done
+has_new "$a" || { start_daemon; killed_while_it_has "$a"; }
 
 # --- without a daemon ---
 
