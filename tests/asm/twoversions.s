@@ -6,6 +6,10 @@
 .ifndef NEW
 .set NEW, 0
 .endif
+# FIXED=1: addresses are constants, as in programs that are linked to a fixed place
+.ifndef FIXED
+.set FIXED, 0
+.endif
 
 .macro function name
 	.p2align 4
@@ -44,7 +48,12 @@ function _start
 	je 1f
 	mov %ebx, %edi
 	call other
-1:	lea first_text(%rip), %rsi
+1:
+.if FIXED
+	mov $first_text, %esi
+.else
+	lea first_text(%rip), %rsi
+.endif
 	lea second_text(%rip), %rdx
 	lea table(%rip), %rcx
 	pop %rbx
@@ -105,7 +114,12 @@ function other
 	cmp $16, %eax
 	ja 1f
 	add $3, %eax
-1:	lea table(%rip), %rdx
+1:
+.if FIXED
+	mov $table, %edx
+.else
+	lea table(%rip), %rdx
+.endif
 	movzbl (%rdx,%rax), %eax
 	ret
 end other

@@ -113,6 +113,35 @@ static void a_text_of_two_elects_none(void **state)
 	}
 }
 
+/* Nor do as many texts of another one's. */
+static void who_has_not_clearly_more_is_not_elected(void **state)
+{
+	static uint32_t has[] = { 7, 8, 9 }, of[2][5] = { { 7, 8, 8, 9 }, { 7, 8, 9, 8 } };
+
+	(void)state;
+	for (uint32_t k = 0; k < 2; k++) {	/* both have 8; 7 and 9 are the one's and the other's */
+		struct arena *a = arena_new();
+		struct signature_block x = { .ninsn = 1, .fall = SIGNATURE_NONE,
+					     .taken = SIGNATURE_NONE, .rough = 1 };
+		struct signature_block y[2] = { x, x };
+		struct signature_fn f = { .nblock = 1, .nword = 3 };
+		struct signature_fn g[2] = { { .nblock = 1, .nword = k ? 3 : 2 },
+					     { .entry = 16, .nblock = 1, .block = 1,
+					       .word = k ? 3 : 2, .nword = k ? 1 : 2 } };
+		struct match m;
+
+		y[0].rough = 2;
+		y[1].rough = 3;
+		const struct signature old = { .nfn = 1, .nblock = 1, .nword = 3, .fn = &f,
+					       .block = &x, .word = has };
+		const struct signature now = { .nfn = 2, .nblock = 2, .nword = 4, .fn = g,
+					       .block = y, .word = of[k] };
+		match_signatures(&old, &now, a, &m);
+		assert_int_equal(m.fn[0], k ? 0 : SIGNATURE_NONE);
+		arena_free(a);
+	}
+}
+
 /* Two blocks that both are nothing alike, and lie the other way round: by the labels they are
  * known; where one has more labels by nothing. */
 static void labels_lead_to_pairs(void **state)
@@ -223,6 +252,7 @@ int main(void)
 		cmocka_unit_test(stripped_ones_find_each_other),
 		cmocka_unit_test(calls_lead_to_pairs),
 		cmocka_unit_test(a_text_of_two_elects_none),
+		cmocka_unit_test(who_has_not_clearly_more_is_not_elected),
 		cmocka_unit_test(labels_lead_to_pairs),
 		cmocka_unit_test(blocks_find_each_other),
 		cmocka_unit_test(strangers_find_nothing),

@@ -126,6 +126,28 @@ static void hashes_tell_what_they_should(void **state)
 	arena_free(a);
 }
 
+/* At a fixed place addresses are constants: they are left out as well, and texts that they lead
+ * to are found. */
+static void addresses_that_are_constants_are_left_out(void **state)
+{
+	struct arena *a = arena_new();
+	struct twoversions t;
+
+	(void)state;
+	twoversions_make_by(a, "-no-pie -static -Wa,--defsym,FIXED=1", &t);
+	const struct signature_fn *old = &t.old.fn[twoversions_fn(&t.old_prog, "other")];
+	const struct signature_fn *now = &t.now.fn[twoversions_fn(&t.now_prog, "other")];
+
+	assert_int_equal(old->nblock, 3);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(t.old.block[old->block + i].exact,
+				 t.now.block[now->block + i].exact);
+	assert_int_equal(t.old.nword, 2);
+	assert_int_equal(t.now.nword, 2);
+	assert_memory_equal(t.old.word, t.now.word, 2 * sizeof(*t.old.word));
+	arena_free(a);
+}
+
 static void calls_are_found_by_block(void **state)
 {
 	struct arena *a = arena_new();
@@ -171,6 +193,10 @@ static void labels_are_numbered_as_tables_have_them(void **state)
 			last = s.block[of->block + i].label;
 	/* op_add, op_double, op_next, op_halt, op_skip */
 	assert_int_equal(last, 5);
+	/* where its jumps lead is not known */
+	assert_true(of->ncall > 0);
+	for (uint32_t i = 0; i < of->ncall; i++)
+		assert_int_equal(s.call[of->call + i].callee, SIGNATURE_NONE);
 	assert_int_equal(s.block[of->block].label, 0);
 	arena_free(a);
 }
@@ -181,6 +207,7 @@ int main(void)
 		cmocka_unit_test(it_is_read_back),
 		cmocka_unit_test(damage_is_refused),
 		cmocka_unit_test(hashes_tell_what_they_should),
+		cmocka_unit_test(addresses_that_are_constants_are_left_out),
 		cmocka_unit_test(calls_are_found_by_block),
 		cmocka_unit_test(labels_are_numbered_as_tables_have_them),
 	};

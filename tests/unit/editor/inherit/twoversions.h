@@ -10,12 +10,18 @@ struct twoversions {
 	struct signature old, now;
 };
 
-static inline void twoversions_make(struct arena *a, struct twoversions *t)
+static inline void twoversions_make_by(struct arena *a, const char *flags, struct twoversions *t)
 {
-	asm_analyze("twoversions", "-pie", a, &t->old_prog);
-	asm_analyze("twoversions", "-pie -Wa,--defsym,NEW=1", a, &t->now_prog);
+	asm_analyze("twoversions", flags, a, &t->old_prog);
+	asm_analyze("twoversions", arena_printf(a, "%s -Wa,--defsym,NEW=1", flags), a,
+		    &t->now_prog);
 	signature_of(&t->old_prog, &t->old);
 	signature_of(&t->now_prog, &t->now);
+}
+
+static inline void twoversions_make(struct arena *a, struct twoversions *t)
+{
+	twoversions_make_by(a, "-pie", t);
 }
 
 /* As of stripped files, of which nothing is exported. */
