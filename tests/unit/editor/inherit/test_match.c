@@ -119,7 +119,8 @@ static void who_has_not_clearly_more_is_not_elected(void **state)
 	static uint32_t has[] = { 7, 8, 9 }, of[2][5] = { { 7, 8, 8, 9 }, { 7, 8, 9, 8 } };
 
 	(void)state;
-	for (uint32_t k = 0; k < 2; k++) {	/* both have 8; 7 and 9 are the one's and the other's */
+	/* both have 8; 7 is the one's, 9 the other's, then the one's as well */
+	for (uint32_t k = 0; k < 2; k++) {
 		struct arena *a = arena_new();
 		struct signature_block x = { .ninsn = 1, .fall = SIGNATURE_NONE,
 					     .taken = SIGNATURE_NONE, .rough = 1 };

@@ -69,7 +69,7 @@ static void check(const struct pair *p, uint32_t block, int want)
 		fail_msg("block %u became %d, not %d", block, (int)p->got[block], want);
 }
 
-/* What is there twice on either side is not paired by itself; what is there once is, wherever. */
+/* What is there twice on a side is not paired by itself; what is there once is, wherever. */
 static void only_what_is_alone_is_paired_by_its_hash(void **state)
 {
 	for (int twice = 0; twice < 2; twice++) {	/* which side has it twice */
@@ -141,7 +141,8 @@ static void several_that_lead_to_a_pair_are_no_guess(void **state)
 
 		for (int k = 0; k < 2; k++) {
 			put(&p, k, 100 + (uint32_t)k, NONE_, NONE_);
-			for (uint32_t i = 0; i < n; i++)	/* as many ways out, nothing else */
+			/* as many ways out, and nothing else in common */
+			for (uint32_t i = 0; i < n; i++)
 				put(&p, k, 20 + 10 * (uint32_t)k + i, (int)n + 1, 0);
 			put(&p, k, 77, NONE_, NONE_);
 		}
@@ -162,7 +163,7 @@ static void callees_tell_of_blocks(void **state)
 		for (uint32_t i = 1; i < 5; i++)
 			put(&p, (int)k, 10 * (k + 1) + i, i % 2 ? 0 : NONE_, NONE_);
 	}
-	/* function 2 after function 1; function 1 and something of another file; that alone; and
+	/* function 2 after function 1; function 1 and one of another file; that one alone; and
 	 * a pointer, which tells nothing */
 	const uint32_t at[2][4] = { { 1, 2, 3, 4 }, { 3, 4, 1, 2 } };
 

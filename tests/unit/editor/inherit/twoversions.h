@@ -10,7 +10,8 @@ struct twoversions {
 	struct signature old, now;
 };
 
-static inline void twoversions_make_by(struct arena *a, const char *flags, struct twoversions *t)
+static inline void twoversions_make_by(struct arena *a, const char *flags,
+				       struct twoversions *t)
 {
 	asm_analyze("twoversions", flags, a, &t->old_prog);
 	asm_analyze("twoversions", arena_printf(a, "%s -Wa,--defsym,NEW=1", flags), a,
