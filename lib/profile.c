@@ -7,6 +7,7 @@
 #include "lib/profile.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/arena.h"
@@ -354,4 +355,53 @@ void profile_write(const struct profile *p, struct wr *out)
 	for (uint32_t i = 0; i < p->ncall; i++)
 		write_line(out, &(struct line){ LINE_CALL, p->call[i].insn, p->call[i].target,
 						p->call[i].count });
+}
+
+/* --- order --- */
+
+static int by_block(const void *x, const void *y)
+{
+	const struct profile_block *a = x, *b = y;
+
+	return (a->addr > b->addr) - (a->addr < b->addr);
+}
+
+static int by_edge(const void *x, const void *y)
+{
+	const struct profile_edge *a = x, *b = y;
+
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return (a->to > b->to) - (a->to < b->to);
+}
+
+static int by_call(const void *x, const void *y)
+{
+	const struct profile_call *a = x, *b = y;
+
+	if (a->insn != b->insn)
+		return a->insn < b->insn ? -1 : 1;
+	return (a->target > b->target) - (a->target < b->target);
+}
+
+/* n of v[] are left. */
+#define SORT_AND_ADD(v, n, order, count)					\
+	do {									\
+		uint32_t kept_ = 0;						\
+										\
+		if (n)								\
+			qsort(v, n, sizeof(*(v)), order);			\
+		for (uint32_t i_ = 0; i_ < (n); i_++)				\
+			if (kept_ && order(&(v)[kept_ - 1], &(v)[i_]) == 0)	\
+				(v)[kept_ - 1].count += (v)[i_].count;		\
+			else							\
+				(v)[kept_++] = (v)[i_];				\
+		(n) = kept_;							\
+	} while (0)
+
+void profile_sort(struct profile *p)
+{
+	SORT_AND_ADD(p->block, p->nblock, by_block, samples);
+	SORT_AND_ADD(p->edge, p->nedge, by_edge, count);
+	SORT_AND_ADD(p->call, p->ncall, by_call, count);
 }

@@ -65,6 +65,9 @@ struct profile {
 bool profile_is_exact(const struct profile *p);
 /* Its blocks have executions, and not samples. */
 bool profile_has_executions(const struct profile *p);
+/* Blocks, edges and calls ascend afterwards, each once: the counts of equal ones are added up.
+ * p->samples stays as it is. */
+void profile_sort(struct profile *p);
 int profile_read(struct bytes text, struct arena *a, struct profile *out, struct err *err);
 void profile_write(const struct profile *p, struct wr *out);
 
