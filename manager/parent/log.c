@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/hash.h"
 #include "lib/utf8.h"
 #include "lib/wr.h"
 #include "manager/parent/options.h"
@@ -151,20 +152,11 @@ static void say(enum log_level level, const struct log_event *e, const char *tex
 
 /* --- not twice --- */
 
-static uint64_t hash_of(const char *text)		/* FNV-1a */
-{
-	uint64_t h = 0xcbf29ce484222325;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3;
-	return h;
-}
-
 /* Was the line said a moment ago?  Else *before is how often it was held back since then. */
 static bool hold_back(const char *text, unsigned *before)
 {
 	static unsigned next;
-	uint64_t hash = hash_of(text), now = role_now_ms() + 1;
+	uint64_t hash = hash_text(text), now = role_now_ms() + 1;
 	struct said *at = said;
 
 	while (at < said + REMEMBERED && !(at->ms && at->hash == hash))
