@@ -296,11 +296,6 @@ int profile_read(struct bytes text, struct arena *a, struct profile *out, struct
 	return 0;
 }
 
-static void write_text(struct wr *out, const char *s)
-{
-	wr_raw(out, s, strlen(s));
-}
-
 static void write_path(struct wr *out, const char *path)
 {
 	for (const char *s = path; *s; s++) {
@@ -310,7 +305,7 @@ static void write_path(struct wr *out, const char *path)
 			char hex[4];
 
 			(void)snprintf(hex, sizeof(hex), "%%%02x", c);	/* always 3 bytes */
-			write_text(out, hex);
+			wr_text(out, hex);
 		} else {
 			wr_u8(out, c);
 		}
@@ -331,21 +326,21 @@ static void write_line(struct wr *out, const struct line *line)
 		(void)snprintf(second, sizeof(second), " 0x%llx", (unsigned long long)line->b);
 	(void)snprintf(text, sizeof(text), "%s 0x%llx%s %.3f\n", line_name[line->kind],
 		       (unsigned long long)line->a, second, bounded(line->count)); /* fits */
-	write_text(out, text);
+	wr_text(out, text);
 }
 
 void profile_write(const struct profile *p, struct wr *out)
 {
 	char line[96], hex[65];
 
-	write_text(out, "morph-profile 2\nmodule ");
+	wr_text(out, "morph-profile 2\nmodule ");
 	write_path(out, p->module);
 	digest_hex(&p->original, hex);
 	(void)snprintf(line, sizeof(line), "\nsha256 %s\nclock ", hex);	/* fits */
-	write_text(out, line);
-	write_text(out, p->clock);
+	wr_text(out, line);
+	wr_text(out, p->clock);
 	(void)snprintf(line, sizeof(line), "\noutside %.3f\n", bounded(p->outside));
-	write_text(out, line);
+	wr_text(out, line);
 	for (uint32_t i = 0; i < p->nblock; i++)
 		write_line(out, &(struct line){ LINE_BLOCK, p->block[i].addr, 0,
 						p->block[i].samples });

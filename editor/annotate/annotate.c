@@ -48,7 +48,7 @@ struct work {
 
 static void put(struct work *w, const char *text)
 {
-	wr_raw(w->out, text, strlen(text));
+	wr_text(w->out, text);
 }
 
 /* --- samples --- */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/io.h"
 #include "lib/table.h"
 #include "manager/control/access.h"
 #include "manager/control/control.h"
@@ -185,7 +186,7 @@ static int ask_explain(struct work *w, const struct store_module *m, struct wr *
 		return -1;
 	if (work_profile(w, m, &known, &lines, &why) == 0 &&
 	    store_profile_samples(&known.profile) > 0)
-		profile = work_profile_file(wr_bytes(&lines), &why);
+		profile = io_memory_file(wr_bytes(&lines), &why);
 	if (profile >= 0)
 		job.in[job.nin++] = profile;
 	int rc = procedures_text_job(w, &job, text, err);

@@ -55,18 +55,11 @@ static const struct form {
 
 static int write_out(const char *path, struct bytes b, struct err *err)
 {
-	if (strcmp(path, "-") == 0) {
-		if (io_write_all(STDOUT_FILENO, b.p, b.n, err) < 0)
-			return err_wrap(err, "standard output");
-		return 0;
-	}
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
-	int rc = io_write_all(fd, b.p, b.n, err);
-	if (close(fd) < 0 && rc == 0)
-		rc = err_set(err, ERR_SYS, "close: %s", strerror(errno));
-	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
+	if (strcmp(path, "-") != 0)
+		return io_write_file(path, 0666, b, err);
+	if (io_write_all(STDOUT_FILENO, b.p, b.n, err) < 0)
+		return err_wrap(err, "standard output");
+	return 0;
 }
 
 /* --- all modules together --- */
@@ -228,7 +221,7 @@ static int export_one(const struct request *r, const struct form *form, struct a
 			 c.profile.module);
 	in[0] = modulefile_of_profile(&r->source.at, r->source.binary, r->source.nbinary,
 				      &c.profile, err);
-	in[1] = modulefile_memory(c.text, err);
+	in[1] = io_memory_file(c.text, err);
 	struct modulefile_job job = { .kind = JOB_EXPORT, .nin = 2, .in = { in[0], in[1] },
 				      .a = form->job, .b = r->function };
 	if (in[0] >= 0 && in[1] >= 0)

@@ -20,7 +20,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -284,17 +283,14 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 	struct known *k = &l->known[target->module];
 	const bool executions = l->imported && branchcounts_is(states);
 	struct arena *a = arena_new();
-	int in[3] = { l->fd, memfd_create("states", MFD_CLOEXEC), l->original };
-	int out = -1, rc = -1;
 	struct err why;
+	int in[3] = { l->fd, io_memory_file(states, &why), l->original };
+	int out = -1, rc = -1;
 	struct bytes b;
 
-	if (in[1] < 0)
-		err_set(&why, ERR_SYS, "memfd_create: %s", strerror(errno));
-	else if (io_write_all(in[1], states.p, states.n, &why) == 0 &&
-		 run(l, executions ? JOB_EXECUTIONS : JOB_INTERPRET, in,
-		     l->original < 0 ? 2 : 3, &out, &why) == 0 &&
-		 io_read_all(out, OUTPUT_MAX, a, &b, &why) == 0)
+	if (in[1] >= 0 &&
+	    run(l, executions ? JOB_EXECUTIONS : JOB_INTERPRET, in, l->original < 0 ? 2 : 3,
+		&out, &why) == 0 && io_read_all(out, OUTPUT_MAX, a, &b, &why) == 0)
 		rc = 0;
 	if (rc == 0)
 		rc = executions ? take_executions(k, b, out_edges, &why)
@@ -320,13 +316,7 @@ int profile_log_file(const char *out_dir, const char *module, const struct diges
 	if (snprintf(path, sizeof(path), "%s/%s.%.12s.profile", out_dir,
 		     base_name(module), hex) >= (int)sizeof(path))
 		return err_set(err, ERR_USAGE, "'%s': path too long", out_dir);
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
-	int rc = io_write_all(fd, b.p, b.n, err);
-	if (close(fd) < 0 && rc == 0)
-		rc = err_set(err, ERR_SYS, "close: %s", strerror(errno));
-	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
+	return io_write_file(path, 0666, b, err);
 }
 
 static int write_file(const char *out_dir, const char *module, const struct digest *original,

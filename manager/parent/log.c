@@ -94,10 +94,10 @@ static void put_field(struct wr *w, const char *name, const char *value)
 {
 	char *shown = utf8_escaped(value);
 
-	wr_raw(w, name, strlen(name));
-	wr_raw(w, "=", 1);
-	wr_raw(w, shown, strlen(shown));
-	wr_raw(w, "\n", 1);
+	wr_text(w, name);
+	wr_text(w, "=");
+	wr_text(w, shown);
+	wr_text(w, "\n");
 	free(shown);
 }
 

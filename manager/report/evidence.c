@@ -37,9 +37,7 @@ static void add_blocks(struct evidence *e, const struct profile *p,
 
 	place.module = evidence_module(e, p->module, true);
 	for (uint32_t i = 0; i < p->nblock; i++) {
-		const char *line = arena_printf(e->arena, "0x%" PRIx64 "\n", p->block[i].addr);
-
-		wr_raw(&lines, line, strlen(line));
+		wr_text(&lines, arena_printf(e->arena, "0x%" PRIx64 "\n", p->block[i].addr));
 		place.addr = place.block = p->block[i].addr;
 		place.count = p->block[i].samples;
 		add_place(e, &place);

@@ -169,8 +169,6 @@ struct work_evidence;
  * the caller's to free. */
 int work_profile(struct work *w, const struct store_module *m, struct work_evidence *e,
 		 struct wr *text, struct err *err);
-/* A memory file with the text, which nobody changes; -1: there is none. */
-int work_profile_file(struct bytes text, struct err *err);
 /* Processes met faults: generations that are to blame go (work_crash.c, policy/blame.h). */
 void work_crashes(struct work *w, const struct attribution *a);
 /* Puts the original back in the place of a generation that failed in `state`, a past tense

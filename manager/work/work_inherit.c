@@ -20,6 +20,7 @@
 
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "lib/io.h"
 #include "lib/memory.h"
 #include "lib/profile.h"
 #include "manager/store/module.h"
@@ -204,8 +205,8 @@ static int run(struct heir *h, const struct wr *old, struct store_profile *profi
 	struct wr text = { 0 }, figures = { 0 };
 
 	in[0] = work_open_pristine(h->w, &h->m, err);
-	in[1] = in[0] < 0 ? -1 : work_profile_file(wr_bytes(&h->from.signature), err);
-	in[2] = in[1] < 0 ? -1 : work_profile_file(wr_bytes(old), err);
+	in[1] = in[0] < 0 ? -1 : io_memory_file(wr_bytes(&h->from.signature), err);
+	in[2] = in[1] < 0 ? -1 : io_memory_file(wr_bytes(old), err);
 	struct ask_job job = { .kind = JOB_INHERIT, .nin = 3, .in = { in[0], in[1], in[2] } };
 	if (in[2] < 0)
 		err->kind = ERR_SYS;		/* of no job: another time may mend it */
