@@ -117,12 +117,11 @@ int store_counting_end(struct store *s, int64_t module, struct err *err)
 int store_counting_spent(struct store *s, int64_t module, uint64_t now_ns, double *cpu_s,
 			 struct err *err)
 {
-	static const uint64_t day_ns = UINT64_C(86400) * 1000000000;
 	sqlite3_stmt *q = store_sql(s, SQL_COUNT_SPENT, err);
 
 	if (!q)
 		return -1;
-	(void)sqlite3_bind_int64(q, 1, (int64_t)(now_ns > day_ns ? now_ns - day_ns : 0));
+	(void)sqlite3_bind_int64(q, 1, (int64_t)store_day_before(now_ns));
 	(void)sqlite3_bind_int64(q, 2, module);
 	if (store_step(s, q, err) != 1)
 		return -1;

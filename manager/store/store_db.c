@@ -25,6 +25,13 @@ uint64_t store_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+uint64_t store_day_before(uint64_t ns)
+{
+	static const uint64_t day_ns = UINT64_C(86400) * 1000000000;
+
+	return ns > day_ns ? ns - day_ns : 0;
+}
+
 /* --- errors --- */
 
 int store_fail(struct store *s, struct err *err)

@@ -328,7 +328,8 @@ static int try_all(struct burst *b, struct err *err)
 	int rc = 0;
 
 	find_candidates(b->w, &b->m, &b->policy, &c);
-	if (!c.n || !work_budget_left(b->w, &b->m, &b->policy))
+	if (!c.n ||
+	    work_budget_left(b->w, b->m.owner, b->m.seen.size, &b->policy, NULL) <= 0)
 		return 0;
 	if (open_burst(b, err) < 0 || make_form(b, 0, err) < 0)
 		return -1;

@@ -479,7 +479,8 @@ static bool may_make(struct work *w, const struct store_module *m, const struct 
 {
 	struct share s;
 
-	return work_share(w, m, p, &s, NULL) == 0 && s.enough && work_budget_left(w, m, p);
+	return work_share(w, m, p, &s, NULL) == 0 && s.enough &&
+	       work_budget_left(w, m->owner, m->seen.size, p, NULL) > 0;
 }
 
 struct round {
