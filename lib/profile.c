@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/arena.h"
 #include "lib/err.h"
@@ -327,6 +328,15 @@ static void write_line(struct wr *out, const struct line *line)
 	(void)snprintf(text, sizeof(text), "%s 0x%llx%s %.3f\n", line_name[line->kind],
 		       (unsigned long long)line->a, second, bounded(line->count)); /* fits */
 	wr_text(out, text);
+}
+
+int profile_is_in(int fd)
+{
+	static const char word[] = "morph-profile ";
+	char start[sizeof(word) - 1] = "";
+	ssize_t n = pread(fd, start, sizeof(start), 0);
+
+	return n < 0 ? -1 : memcmp(start, word, sizeof(start)) == 0;
 }
 
 void profile_write(const struct profile *p, struct wr *out)

@@ -90,10 +90,8 @@ static int annotate(struct work *w, const struct procedures *l, uint32_t fn, str
 	if (end)
 		add_text(w, l, file, start, end - start, text);
 	close(file);
-	answer_table(control_answer(cl), blocks);
-	answer_table(control_answer(cl), text);
-	table_free(blocks);
-	table_free(text);
+	show_give(cl, blocks);
+	show_give(cl, text);
 	return 0;
 }
 
@@ -226,7 +224,6 @@ static int show_evidence(struct work *w, const struct store_module *m, struct cl
 	show_give(cl, t);
 	return 0;
 }
-
 
 int show_explain(struct work *w, const char *module, struct client *cl, struct err *err)
 {

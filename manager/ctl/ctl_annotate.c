@@ -17,7 +17,6 @@
 #include "lib/memory.h"
 #include "lib/say.h"
 #include "lib/search.h"
-#include "lib/table.h"
 #include "manager/ctl/ctl_evidence.h"
 #include "manager/report/evidence_names.h"
 

@@ -34,7 +34,6 @@
 #include "manager/samples/attribute.h"
 #include "manager/import/importjob.h"
 #include "manager/parent/job.h"
-#include "manager/report/modulefile.h"
 #include "monitor/spool.h"
 
 enum { OUTPUT_MAX = MODULEFILE_OUTPUT_MAX };
@@ -46,7 +45,7 @@ struct known {			/* one original module of the log */
 };
 
 struct log {
-	const char *morph_edit, *store;
+	const struct modulefile_places *at;
 	FILE *say;
 	struct known *known;
 	uint32_t nknown;
@@ -69,7 +68,7 @@ static int run(const struct log *l, enum job_kind kind, const int *in, int nin, 
 	struct modulefile_job job = { .kind = kind, .nin = nin };
 
 	memcpy(job.in, in, (size_t)nin * sizeof(*in));
-	return modulefile_run(l->morph_edit, &job, out, err);
+	return modulefile_run(l->at->morph_edit, &job, out, err);
 }
 
 static int make_table(const struct log *l, int fd, struct blocktable *out, struct err *err)
@@ -96,9 +95,7 @@ static int make_table(const struct log *l, int fd, struct blocktable *out, struc
 /* The block map of the generation in l->fd, and its original. */
 static int open_generation(struct log *l, struct err *err)
 {
-	struct modulefile_places places = { l->morph_edit, l->store };
-
-	l->original = modulefile_original(&places, l->fd, &l->map, err);
+	l->original = modulefile_original(l->at, l->fd, &l->map, err);
 	return l->original < 0 ? -1 : 0;
 }
 
@@ -149,7 +146,7 @@ static int open_with_id(const struct log *l, const char *path, const char *id, s
 		return -1;
 	if (!id)
 		return fd;
-	if (modulefile_build_id(l->morph_edit, fd, hex, err) < 0)
+	if (modulefile_build_id(l->at->morph_edit, fd, hex, err) < 0)
 		;
 	else if (same_id(hex, id))
 		return fd;
@@ -502,11 +499,9 @@ int profile_log_folder(const char *path, struct err *err)
 }
 
 int profile_log_write(const char *log_path, const char *out_dir,
-		      const struct profile_log_places *places, FILE *say_to, struct err *err)
+		      const struct modulefile_places *places, FILE *say_to, struct err *err)
 {
-	struct log l = { .morph_edit = places->morph_edit,
-			 .store = places->store, .say = say_to, .fd = -1,
-			 .original = -1 };
+	struct log l = { .at = places, .say = say_to, .fd = -1, .original = -1 };
 	int fd = open(log_path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
@@ -563,10 +558,10 @@ static int import_one(const char *path, struct log *l, char clock[33], struct at
 }
 
 int profile_log_import(const struct profile_log_import *import, const char *out_dir,
-		       const struct profile_log_places *places, FILE *say_to, struct err *err)
+		       const struct modulefile_places *places, FILE *say_to, struct err *err)
 {
-	struct log l = { .morph_edit = places->morph_edit, .store = places->store,
-			 .say = say_to, .fd = -1, .original = -1, .import = import };
+	struct log l = { .at = places, .say = say_to, .fd = -1, .original = -1,
+			 .import = import };
 	struct attribution sum = { 0 };
 	char clock[33] = "other";
 	int rc = 0;

@@ -98,16 +98,14 @@ int evidence_open(const struct evidence_module *m, const struct evidence_source 
 int evidence_add(struct evidence *e, const char *path, const struct evidence_source *source,
 		 struct err *err)
 {
-	static const char profile_start[] = "morph-profile ";
-	char start[sizeof(profile_start) - 1] = "";
 	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC), rc;
 
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
-	ssize_t n = pread(fd, start, sizeof(start), 0);
-	if (n < 0)
+	int is = profile_is_in(fd);
+	if (is < 0)
 		rc = err_set(err, ERR_SYS, "read: %s", strerror(errno));
-	else if (memcmp(start, profile_start, sizeof(start)) == 0)
+	else if (is)
 		rc = add_profile(e, fd, source, err);
 	else if (e->executions)
 		rc = err_set(err, ERR_USAGE, "samples and executions do not add up: this is a "
