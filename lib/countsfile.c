@@ -50,7 +50,7 @@ void countsfile_write(const struct countsfile *f, struct wr *out)
 	wr_u32(out, f->nslot);
 	wr_u32(out, f->nsite);
 	wr_u32(out, (uint32_t)strlen(f->path));
-	wr_raw(out, f->path, strlen(f->path));
+	wr_text(out, f->path);
 	(void)wr_reserve(out, f->offset - (out->n - start));
 	(void)wr_reserve(out, f->size);
 	wr_raw(out, f->map.p, f->map.n);

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,31 +66,18 @@ static int append(const char *path, size_t max, struct wr *out, struct err *err)
 		rc = err_set(err, ERR_USAGE, "'%s': a line begins with '%s', which stands "
 			     "between files", path, mark);
 	if (rc == 0) {
-		wr_raw(out, mark, strlen(mark));
-		wr_raw(out, path, strlen(path));
-		wr_raw(out, "\n", 1);
+		wr_text(out, mark);
+		wr_text(out, path);
+		wr_text(out, "\n");
 		wr_raw(out, text.p, text.n);
 		if (text.n && text.p[text.n - 1] != '\n')
-			wr_raw(out, "\n", 1);
+			wr_text(out, "\n");
 	}
 	arena_free(a);
 	if (rc == 0 && out->n > max)
 		rc = err_set(err, ERR_USAGE, "'%s': more than %zu bytes, with the files before "
 			     "it", path, max);
 	return rc;
-}
-
-static int memory_file(const struct wr *text, struct err *err)
-{
-	int fd = memfd_create("dropins", MFD_CLOEXEC);
-
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
-	if (io_write_all(fd, text->p, text->n, err) < 0 || lseek(fd, 0, SEEK_SET) < 0) {
-		close(fd);
-		return -1;
-	}
-	return fd;
 }
 
 static int join(const char *path, const char *folder, struct dirent *const *e, int n,
@@ -107,7 +93,7 @@ static int join(const char *path, const char *folder, struct dirent *const *e, i
 		rc = append(one, max, &text, err);
 	}
 	if (rc == 0)
-		rc = memory_file(&text, err);
+		rc = io_memory_file(wr_bytes(&text), err);
 	wr_free(&text);
 	return rc;
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,6 +68,33 @@ int io_read_all(int fd, size_t max, struct arena *a, struct bytes *out, struct e
 	}
 	*out = (struct bytes){ p, n };
 	return 0;
+}
+
+int io_write_file(const char *path, mode_t mode, struct bytes text, struct err *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
+	int rc = io_write_all(fd, text.p, text.n, err);
+	if (close(fd) < 0 && rc == 0)
+		rc = err_set(err, ERR_SYS, "close: %s", strerror(errno));
+	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
+}
+
+int io_memory_file(struct bytes text, struct err *err)
+{
+	int fd = memfd_create("morph", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
+	if (io_write_all(fd, text.p, text.n, err) == 0) {
+		if (lseek(fd, 0, SEEK_SET) == 0)
+			return fd;
+		err_set(err, ERR_SYS, "lseek: %s", strerror(errno));
+	}
+	close(fd);
+	return -1;
 }
 
 int io_replace(const char *path, mode_t mode, struct bytes text, struct err *err)

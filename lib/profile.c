@@ -7,7 +7,9 @@
 #include "lib/profile.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/arena.h"
 #include "lib/err.h"
@@ -295,11 +297,6 @@ int profile_read(struct bytes text, struct arena *a, struct profile *out, struct
 	return 0;
 }
 
-static void write_text(struct wr *out, const char *s)
-{
-	wr_raw(out, s, strlen(s));
-}
-
 static void write_path(struct wr *out, const char *path)
 {
 	for (const char *s = path; *s; s++) {
@@ -309,7 +306,7 @@ static void write_path(struct wr *out, const char *path)
 			char hex[4];
 
 			(void)snprintf(hex, sizeof(hex), "%%%02x", c);	/* always 3 bytes */
-			write_text(out, hex);
+			wr_text(out, hex);
 		} else {
 			wr_u8(out, c);
 		}
@@ -330,21 +327,30 @@ static void write_line(struct wr *out, const struct line *line)
 		(void)snprintf(second, sizeof(second), " 0x%llx", (unsigned long long)line->b);
 	(void)snprintf(text, sizeof(text), "%s 0x%llx%s %.3f\n", line_name[line->kind],
 		       (unsigned long long)line->a, second, bounded(line->count)); /* fits */
-	write_text(out, text);
+	wr_text(out, text);
+}
+
+int profile_is_in(int fd)
+{
+	static const char word[] = "morph-profile ";
+	char start[sizeof(word) - 1] = "";
+	ssize_t n = pread(fd, start, sizeof(start), 0);
+
+	return n < 0 ? -1 : memcmp(start, word, sizeof(start)) == 0;
 }
 
 void profile_write(const struct profile *p, struct wr *out)
 {
 	char line[96], hex[65];
 
-	write_text(out, "morph-profile 2\nmodule ");
+	wr_text(out, "morph-profile 2\nmodule ");
 	write_path(out, p->module);
 	digest_hex(&p->original, hex);
 	(void)snprintf(line, sizeof(line), "\nsha256 %s\nclock ", hex);	/* fits */
-	write_text(out, line);
-	write_text(out, p->clock);
+	wr_text(out, line);
+	wr_text(out, p->clock);
 	(void)snprintf(line, sizeof(line), "\noutside %.3f\n", bounded(p->outside));
-	write_text(out, line);
+	wr_text(out, line);
 	for (uint32_t i = 0; i < p->nblock; i++)
 		write_line(out, &(struct line){ LINE_BLOCK, p->block[i].addr, 0,
 						p->block[i].samples });
@@ -354,4 +360,53 @@ void profile_write(const struct profile *p, struct wr *out)
 	for (uint32_t i = 0; i < p->ncall; i++)
 		write_line(out, &(struct line){ LINE_CALL, p->call[i].insn, p->call[i].target,
 						p->call[i].count });
+}
+
+/* --- order --- */
+
+static int by_block(const void *x, const void *y)
+{
+	const struct profile_block *a = x, *b = y;
+
+	return (a->addr > b->addr) - (a->addr < b->addr);
+}
+
+static int by_edge(const void *x, const void *y)
+{
+	const struct profile_edge *a = x, *b = y;
+
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return (a->to > b->to) - (a->to < b->to);
+}
+
+static int by_call(const void *x, const void *y)
+{
+	const struct profile_call *a = x, *b = y;
+
+	if (a->insn != b->insn)
+		return a->insn < b->insn ? -1 : 1;
+	return (a->target > b->target) - (a->target < b->target);
+}
+
+/* n of v[] are left. */
+#define SORT_AND_ADD(v, n, order, count)					\
+	do {									\
+		uint32_t kept_ = 0;						\
+										\
+		if (n)								\
+			qsort(v, n, sizeof(*(v)), order);			\
+		for (uint32_t i_ = 0; i_ < (n); i_++)				\
+			if (kept_ && order(&(v)[kept_ - 1], &(v)[i_]) == 0)	\
+				(v)[kept_ - 1].count += (v)[i_].count;		\
+			else							\
+				(v)[kept_++] = (v)[i_];				\
+		(n) = kept_;							\
+	} while (0)
+
+void profile_sort(struct profile *p)
+{
+	SORT_AND_ADD(p->block, p->nblock, by_block, samples);
+	SORT_AND_ADD(p->edge, p->nedge, by_edge, count);
+	SORT_AND_ADD(p->call, p->ncall, by_call, count);
 }

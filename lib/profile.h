@@ -65,6 +65,11 @@ struct profile {
 bool profile_is_exact(const struct profile *p);
 /* Its blocks have executions, and not samples. */
 bool profile_has_executions(const struct profile *p);
+/* Blocks, edges and calls ascend afterwards, each once: the counts of equal ones are added up.
+ * p->samples stays as it is. */
+void profile_sort(struct profile *p);
+/* Does the open file begin as one?  -1: it cannot be read, says errno. */
+int profile_is_in(int fd);
 int profile_read(struct bytes text, struct arena *a, struct profile *out, struct err *err);
 void profile_write(const struct profile *p, struct wr *out);
 

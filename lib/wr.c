@@ -103,6 +103,11 @@ void wr_sleb(struct wr *w, int64_t v)
 	}
 }
 
+void wr_text(struct wr *w, const char *s)
+{
+	wr_raw(w, s, strlen(s));
+}
+
 void wr_str(struct wr *w, const char *s)
 {
 	wr_raw(w, s, strlen(s) + 1);

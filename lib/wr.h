@@ -29,6 +29,7 @@ void wr_u32(struct wr *w, uint32_t v);
 void wr_u64(struct wr *w, uint64_t v);
 void wr_uleb(struct wr *w, uint64_t v);
 void wr_sleb(struct wr *w, int64_t v);
+void wr_text(struct wr *w, const char *s);
 void wr_str(struct wr *w, const char *s);	/* with its NUL */
 void wr_align(struct wr *w, size_t align);	/* zero bytes up to a multiple of `align` */
 void wr_put_u32(struct wr *w, size_t at, uint32_t v);	/* overwrite; at + 4 <= n is asserted */

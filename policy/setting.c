@@ -356,31 +356,26 @@ int setting_add(const struct setting *s, void *in, const char *text, struct err 
 	return add_pass(field_of(s, in), text, err);
 }
 
-static void put(struct wr *out, const char *text)
-{
-	wr_raw(out, text, strlen(text));
-}
-
 /* A double-quoted YAML scalar. */
 static void put_quoted(struct wr *out, const char *text)
 {
-	put(out, "\"");
+	wr_text(out, "\"");
 	for (const char *c = text; *c; c++) {
 		if (*c == '"' || *c == '\\')
-			put(out, "\\");
+			wr_text(out, "\\");
 		wr_raw(out, c, 1);
 	}
-	put(out, "\"");
+	wr_text(out, "\"");
 }
 
 static void show_globs(const struct policy_globs *g, struct wr *out)
 {
-	put(out, "[");
+	wr_text(out, "[");
 	for (uint32_t i = 0; i < g->n; i++) {
-		put(out, i ? ", " : "");
+		wr_text(out, i ? ", " : "");
 		put_quoted(out, g->glob[i]);
 	}
-	put(out, "]");
+	wr_text(out, "]");
 }
 
 void setting_show(const struct setting *s, const void *in, struct wr *out)
@@ -399,17 +394,17 @@ void setting_show(const struct setting *s, const void *in, struct wr *out)
 			       *(const unsigned *)field ? "true" : "false");
 		break;
 	case SETTING_CLOCK:
-		put(out, policy_clock_name[*(const unsigned *)field]);
+		wr_text(out, policy_clock_name[*(const unsigned *)field]);
 		break;
 	case SETTING_SWITCH:
-		put(out, policy_switch_name[*(const unsigned *)field]);
+		wr_text(out, policy_switch_name[*(const unsigned *)field]);
 		break;
 	case SETTING_ONOFF:
-		put(out, policy_onoff_name[*(const unsigned *)field]);
+		wr_text(out, policy_onoff_name[*(const unsigned *)field]);
 		break;
 	case SETTING_WINDOW:
 		if (w->from == w->to)
-			put(out, "always");
+			wr_text(out, "always");
 		else
 			(void)snprintf(text, sizeof(text), "\"%02u:%02u-%02u:%02u\"",
 				       w->from / 60u, w->from % 60u, w->to / 60u, w->to % 60u);
@@ -424,11 +419,11 @@ void setting_show(const struct setting *s, const void *in, struct wr *out)
 		return;
 	case SETTING_PASSES:
 		policy_pass_list(in, text, sizeof(text));
-		put(out, "[");
+		wr_text(out, "[");
 		for (const char *c = text; *c; c++)
-			put(out, *c == ',' ? ", " : (char[]){ *c, 0 });
-		put(out, "]");
+			wr_text(out, *c == ',' ? ", " : (char[]){ *c, 0 });
+		wr_text(out, "]");
 		return;
 	}
-	put(out, text);
+	wr_text(out, text);
 }

@@ -47,8 +47,8 @@ static const char *known_names(const char *section, struct wr *out)
 		if (section ? strcmp(s->section, section) != 0 : strcmp(name, last) == 0)
 			continue;
 		if (out->n)
-			wr_raw(out, ", ", 2);
-		wr_raw(out, name, strlen(name));
+			wr_text(out, ", ");
+		wr_text(out, name);
 		last = name;
 	}
 	wr_u8(out, 0);

@@ -18,7 +18,6 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -81,13 +80,10 @@ static int work(const struct msg *m, struct arena *a, struct wr *out, struct err
 
 static int answer_file(struct bytes answer, struct err *err)
 {
-	int fd = memfd_create("morph-answer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int fd = io_memory_file(answer, err);
 
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
-	if (io_write_all(fd, answer.p, answer.n, err) == 0 &&
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL) ==
-		    0)
+	if (fd < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE |
+			    F_SEAL_SEAL) == 0)
 		return fd;
 	close(fd);
 	return -1;

@@ -36,6 +36,15 @@ check() {		# NAME COMMAND...: passes when the command does; its output only on f
 	fi
 }
 
+not() { ! "$@"; }
+
+fails() {		# CODE WORDS COMMAND...: with that exit code, and says so; all that it says is in $root/said
+	local code=$1 words=$2
+	shift 2
+	"$@" >"$root/said" 2>&1
+	[ $? = "$code" ] && grep -q -- "$words" "$root/said" || { cat "$root/said"; return 1; }
+}
+
 done_testing() {
 	echo "1..$tap_n"
 	[ "$tap_bad" = 0 ]

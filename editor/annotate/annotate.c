@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "editor/annotate/stalls.h"
@@ -49,17 +48,10 @@ struct work {
 
 static void put(struct work *w, const char *text)
 {
-	wr_raw(w->out, text, strlen(text));
+	wr_text(w->out, text);
 }
 
 /* --- samples --- */
-
-static int by_addr(const void *a, const void *b)
-{
-	const struct profile_block *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
 
 /* The samples as a profile of blocks. */
 static int profile_of(struct work *w, struct bytes file, const struct samplelines *s,
@@ -68,7 +60,7 @@ static int profile_of(struct work *w, struct bytes file, const struct sampleline
 	struct prog *prog = arena_alloc(w->arena, sizeof(*prog));
 	vaddr *wanted = arena_array(w->arena, s->n, sizeof(*wanted));
 	struct profile_block *block = arena_array(w->arena, s->n, sizeof(*block));
-	uint32_t n = 0, kept = 0;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < s->n; i++)
 		wanted[i] = s->at[i].addr;
@@ -84,17 +76,11 @@ static int profile_of(struct work *w, struct bytes file, const struct sampleline
 			block[n++] = (struct profile_block){ prog->fn[f].block[b].addr,
 							     s->at[i].count };
 	}
-	if (n)
-		qsort(block, n, sizeof(*block), by_addr);
-	for (uint32_t i = 0; i < n; i++)
-		if (kept && block[kept - 1].addr == block[i].addr)
-			block[kept - 1].samples += block[i].samples;
-		else
-			block[kept++] = block[i];
 	*p = (struct profile){ .module = "", .original = prog->digest, .clock = "other",
-			       .block = block, .nblock = kept };
-	for (uint32_t i = 0; i < kept; i++)
-		p->samples += block[i].samples;
+			       .block = block, .nblock = n };
+	profile_sort(p);
+	for (uint32_t i = 0; i < p->nblock; i++)
+		p->samples += p->block[i].samples;
 	return 0;
 }
 

@@ -20,12 +20,9 @@ static void write_stats(const struct prog *prog, struct arena *a, struct wr *out
 
 	confidence_sum(prog, &e);
 	for (int kind = 0; kind < NCONFIDENCE_OF; kind++) {
-		for (int c = 0; c < NCONFIDENCE; c++) {
-			const char *line = arena_printf(a, "%s_%s %.4f\n", name[kind],
-							confidence_name[c], e.share[kind][c]);
-
-			wr_raw(out, line, strlen(line));
-		}
+		for (int c = 0; c < NCONFIDENCE; c++)
+			wr_text(out, arena_printf(a, "%s_%s %.4f\n", name[kind],
+						  confidence_name[c], e.share[kind][c]));
 	}
 }
 

@@ -30,7 +30,7 @@ static int work_instrument(struct confinedjob *job, void *arg, struct err *err)
 		return confinedjob_wrap(job, 0, err);
 	const char *text = arena_printf(job->arena, "functions %u\ncounters %u\nopen %.6f\n",
 					s.functions, s.counters, s.open);
-	wr_raw(&job->out[OUT_STATS].bytes, text, strlen(text));
+	wr_text(&job->out[OUT_STATS].bytes, text);
 	return 0;
 }
 

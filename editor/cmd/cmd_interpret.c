@@ -31,7 +31,7 @@ static void put(struct arena *a, struct wr *out, const char *name, uint64_t n)
 {
 	const char *line = arena_printf(a, "%s %llu\n", name, (unsigned long long)n);
 
-	wr_raw(out, line, strlen(line));
+	wr_text(out, line);
 }
 
 static void write_stats(const struct interpret_stats *s, const struct sightings_stats *e,

@@ -34,7 +34,7 @@ static void write_stats(const struct edit_stats *s, struct arena *a, struct wr *
 		(unsigned long long)s->file_bytes_after, s->jump_tables, s->jump_tables_new,
 		s->calls_left_out, s->layout);
 
-	wr_raw(out, text, strlen(text));
+	wr_text(out, text);
 }
 
 static int write_report(struct confinedjob *job, const struct profile *profile, bool on_stdout,

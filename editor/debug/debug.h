@@ -136,7 +136,6 @@ struct debug {
 
 /* Refuses what is malformed: "SECTION at offset OFF: WHY".  Returns -1. */
 int debug_malformed(struct debug *d, enum debug_section_id s, uint64_t off, const char *why);
-const char *debug_section_name(enum debug_section_id s);
 /* Counts n more entries read; -1 when the file makes the same ones be read without end. */
 int debug_count(struct debug *d, uint64_t n);
 

@@ -28,11 +28,6 @@ static const char *const section_name[DEBUG_NSECTION] = {
 	[DEBUG_MACRO] = ".debug_macro",
 };
 
-const char *debug_section_name(enum debug_section_id s)
-{
-	return section_name[s];
-}
-
 int debug_malformed(struct debug *d, enum debug_section_id s, uint64_t off, const char *why)
 {
 	if (d->err->kind != ERR_NONE)

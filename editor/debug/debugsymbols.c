@@ -78,7 +78,7 @@ static void add_part(const struct symbols *y, const Elf64_Sym *like, uint16_t se
 	const char *text = rd_str(&name);
 	if (!text || !*text)
 		return;
-	wr_raw(y->strings, text, strlen(text));
+	wr_text(y->strings, text);
 	wr_str(y->strings, ".cold");
 	wr_raw(y->out, &s, sizeof(s));
 }

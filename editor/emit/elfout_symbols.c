@@ -133,7 +133,7 @@ static void add_symbol(struct symbols *y, const char *name, const char *end, Elf
 {
 	s.st_name = (uint32_t)y->strings.n;
 	s.st_info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC);
-	wr_raw(&y->strings, name, strlen(name));
+	wr_text(&y->strings, name);
 	wr_str(&y->strings, end);
 	wr_raw(y->out, &s, sizeof(s));
 }

@@ -28,7 +28,7 @@ uint64_t boltprofile_count(const struct prog *prog, double count)
 
 static void put(struct writer *w, const char *text)
 {
-	wr_raw(w->out, text, strlen(text));
+	wr_text(w->out, text);
 }
 
 /* A place by its piece of code and the offset in it. */

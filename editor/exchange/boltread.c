@@ -11,7 +11,6 @@
 #include "editor/exchange/boltread.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "binary/buildid.h"
@@ -31,50 +30,21 @@ struct reader {
 
 /* --- sums --- */
 
-static int by_block(const void *a, const void *b)
+static void sum_blocks(struct profile_block *v, uint32_t *n)
 {
-	const struct profile_block *x = a, *y = b;
+	struct profile p = { .block = v, .nblock = *n };
 
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
-static int by_edge(const void *a, const void *b)
-{
-	const struct profile_edge *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return x->to < y->to ? -1 : x->to > y->to;
-}
-
-static int by_call(const void *a, const void *b)
-{
-	const struct profile_call *x = a, *y = b;
-
-	if (x->insn != y->insn)
-		return x->insn < y->insn ? -1 : 1;
-	return x->target < y->target ? -1 : x->target > y->target;
-}
-
-static uint32_t sum_blocks(struct profile_block *v, uint32_t n)
-{
-	uint32_t kept = 0;
-
-	if (n)
-		qsort(v, n, sizeof(*v), by_block);
-	for (uint32_t i = 0; i < n; i++)
-		if (kept && v[kept - 1].addr == v[i].addr)
-			v[kept - 1].samples += v[i].samples;
-		else
-			v[kept++] = v[i];
-	return kept;
+	profile_sort(&p);
+	*n = p.nblock;
 }
 
 static void take_sums(struct reader *r, struct profile *p)
 {
-	uint32_t nin = sum_blocks(r->in.v, r->in.n), nout = sum_blocks(r->out.v, r->out.n);
 	VEC(struct profile_block) block = { 0 };
 
+	sum_blocks(r->in.v, &r->in.n);
+	sum_blocks(r->out.v, &r->out.n);
+	uint32_t nin = r->in.n, nout = r->out.n;
 	for (uint32_t i = 0, k = 0; i < nin || k < nout; ) {
 		struct profile_block b = k == nout || (i < nin && r->in.v[i].addr <=
 						       r->out.v[k].addr)
@@ -88,22 +58,11 @@ static void take_sums(struct reader *r, struct profile *p)
 	}
 	p->block = block.v;
 	p->nblock = block.n;
-	if (r->edge.n)
-		qsort(r->edge.v, r->edge.n, sizeof(*r->edge.v), by_edge);
-	for (uint32_t i = 0; i < r->edge.n; i++)
-		if (p->nedge && by_edge(&r->edge.v[p->nedge - 1], &r->edge.v[i]) == 0)
-			r->edge.v[p->nedge - 1].count += r->edge.v[i].count;
-		else
-			r->edge.v[p->nedge++] = r->edge.v[i];
-	if (r->call.n)
-		qsort(r->call.v, r->call.n, sizeof(*r->call.v), by_call);
-	for (uint32_t i = 0; i < r->call.n; i++)
-		if (p->ncall && by_call(&r->call.v[p->ncall - 1], &r->call.v[i]) == 0)
-			r->call.v[p->ncall - 1].count += r->call.v[i].count;
-		else
-			r->call.v[p->ncall++] = r->call.v[i];
 	p->edge = r->edge.v;
+	p->nedge = r->edge.n;
 	p->call = r->call.v;
+	p->ncall = r->call.n;
+	profile_sort(p);
 }
 
 /* --- lines of fdata --- */
@@ -296,7 +255,8 @@ static void take_lines(struct reader *r, const struct boltlines *lines,
 	if (!out->nblock && r->samples.n) {
 		out->clock = "other";
 		out->block = r->samples.v;
-		out->nblock = sum_blocks(r->samples.v, r->samples.n);
+		out->nblock = r->samples.n;
+		profile_sort(out);
 	}
 }
 

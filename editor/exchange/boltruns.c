@@ -28,12 +28,10 @@ struct writer {
 
 static void put_branch(struct writer *w, vaddr from, vaddr to, uint64_t count)
 {
-	const char *line = arena_printf(w->prog->arena,
-					"B %" PRIx64 " %" PRIx64 " %" PRIu64 " 0\n", from, to,
-					count);
-
 	if (count)
-		wr_raw(w->out, line, strlen(line));
+		wr_text(w->out, arena_printf(w->prog->arena,
+					     "B %" PRIx64 " %" PRIx64 " %" PRIu64 " 0\n", from,
+					     to, count));
 }
 
 static void begin(struct writer *w, vaddr start, uint64_t count, bool returned)
@@ -52,11 +50,10 @@ static void end(struct writer *w, vaddr at, uint64_t count)
 	while (count && w->oldest < w->run.n) {
 		struct run *r = &w->run.v[w->oldest];
 		uint64_t n = r->count < count ? r->count : count;
-		const char *line = arena_printf(w->prog->arena,
-						"%c %" PRIx64 " %" PRIx64 " %" PRIu64 "\n",
-						r->returned ? 'f' : 'F', r->start, at, n);
 
-		wr_raw(w->out, line, strlen(line));
+		wr_text(w->out, arena_printf(w->prog->arena,
+					     "%c %" PRIx64 " %" PRIx64 " %" PRIu64 "\n",
+					     r->returned ? 'f' : 'F', r->start, at, n));
 		r->count -= n;
 		count -= n;
 		w->under_way -= n;

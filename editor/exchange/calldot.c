@@ -27,7 +27,7 @@ struct writer {
 
 static void put(struct writer *w, const char *text)
 {
-	wr_raw(w->out, text, strlen(text));
+	wr_text(w->out, text);
 }
 
 /* In a quoted string of Graphviz; HTML entities would be read there. */

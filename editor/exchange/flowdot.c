@@ -21,7 +21,7 @@ struct writer {
 
 static void put(struct writer *w, const char *text)
 {
-	wr_raw(w->out, text, strlen(text));
+	wr_text(w->out, text);
 }
 
 static int by_address(const void *a, const void *b, void *ctx)

@@ -46,7 +46,7 @@ struct resolver {
 
 static void put(struct resolver *r, const char *text)
 {
-	wr_raw(r->out, text, strlen(text));
+	wr_text(r->out, text);
 }
 
 static void put_shown(struct resolver *r, const char *text)

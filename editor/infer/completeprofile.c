@@ -6,8 +6,6 @@
  */
 #include "editor/infer/completeprofile.h"
 
-#include <stdlib.h>
-
 #define ESTIMATE_UNIT 1000.0
 
 struct lines {
@@ -16,22 +14,6 @@ struct lines {
 	VEC(struct profile_block) block;
 	VEC(struct profile_edge) edge;
 };
-
-static int by_block(const void *x, const void *y)
-{
-	const struct profile_block *a = x, *b = y;
-
-	return a->addr < b->addr ? -1 : a->addr > b->addr;
-}
-
-static int by_edge(const void *x, const void *y)
-{
-	const struct profile_edge *a = x, *b = y;
-
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	return a->to < b->to ? -1 : a->to > b->to;
-}
 
 static void add_edge(struct lines *l, const struct fn *fn, uint32_t from, uint32_t to,
 		     double count)
@@ -77,10 +59,7 @@ void completeprofile_make(const struct prog *prog, const char *module, struct pr
 		if (prog->fn[i].moved)
 			add_fn(&l, &prog->fn[i]);
 	}
-	if (l.block.n)
-		qsort(l.block.v, l.block.n, sizeof(*l.block.v), by_block);
-	if (l.edge.n)
-		qsort(l.edge.v, l.edge.n, sizeof(*l.edge.v), by_edge);
 	*out = (struct profile){ .module = module, .original = prog->digest, .clock = "exact",
 		.block = l.block.v, .nblock = l.block.n, .edge = l.edge.v, .nedge = l.edge.n };
+	profile_sort(out);
 }

@@ -61,13 +61,6 @@ static vaddr now_addr(const struct carry *c, uint32_t block)
 	return c->m->now->base + c->m->now->block[block].off;
 }
 
-static int by_addr(const void *x, const void *y)
-{
-	const struct profile_block *a = x, *b = y;
-
-	return (a->addr > b->addr) - (a->addr < b->addr);
-}
-
 static void carry_blocks(const struct carry *c, const struct profile *old, struct arena *a,
 			 struct profile *out, struct carried *told)
 {
@@ -101,18 +94,6 @@ static void carry_blocks(const struct carry *c, const struct profile *old, struc
 			now_addr(c, to),
 			runs ? samples : samples * m->now->block[to].ninsn / before };
 	}
-	qsort(out->block, out->nblock, sizeof(*out->block), by_addr);
-	for (uint32_t i = 0; i < out->nblock; i++)
-		out->samples += out->block[i].samples;
-}
-
-static int by_edge(const void *x, const void *y)
-{
-	const struct profile_edge *a = x, *b = y;
-
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	return (a->to > b->to) - (a->to < b->to);
 }
 
 static void carry_edges(const struct carry *c, const struct profile *old, struct arena *a,
@@ -127,7 +108,6 @@ static void carry_edges(const struct carry *c, const struct profile *old, struct
 			out->edge[out->nedge++] = (struct profile_edge){
 				now_addr(c, from), now_addr(c, to), old->edge[i].count };
 	}
-	qsort(out->edge, out->nedge, sizeof(*out->edge), by_edge);
 }
 
 /* The address of the new version's call that is the old one's at `insn`; 0: there is none. */
@@ -160,15 +140,6 @@ static vaddr entry_at(const struct carry *c, vaddr entry)
 	return m->now->fn[m->fn[k]].entry;
 }
 
-static int by_call(const void *x, const void *y)
-{
-	const struct profile_call *a = x, *b = y;
-
-	if (a->insn != b->insn)
-		return a->insn < b->insn ? -1 : 1;
-	return (a->target > b->target) - (a->target < b->target);
-}
-
 static void carry_calls(const struct carry *c, const struct profile *old, struct arena *a,
 			struct profile *out)
 {
@@ -181,7 +152,6 @@ static void carry_calls(const struct carry *c, const struct profile *old, struct
 		if (to.insn && to.target)
 			out->call[out->ncall++] = to;
 	}
-	qsort(out->call, out->ncall, sizeof(*out->call), by_call);
 }
 
 static struct carry carry_of(const struct match *m, struct arena *a)
@@ -212,5 +182,8 @@ void carry_profile(const struct match *m, const struct profile *old, struct aren
 	carry_blocks(&c, old, a, &p, told);
 	carry_edges(&c, old, a, &p);
 	carry_calls(&c, old, a, &p);
+	profile_sort(&p);
+	for (uint32_t i = 0; i < p.nblock; i++)
+		p.samples += p.block[i].samples;
 	*out = p;
 }

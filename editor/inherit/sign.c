@@ -11,25 +11,16 @@
 #include <string.h>
 
 #include "lib/arena.h"
+#include "lib/hash.h"
 #include "postmorph/ir/ir.h"
 #include "postmorph/ir/plt.h"
 
 /* A text is at least so long, and no more of it is looked at: chosen. */
 enum { TEXT_LEAST = 5, TEXT_MOST = 256 };
 
-/* FNV-1a */
-static const uint64_t FNV_BASIS = 14695981039346656037u, FNV_PRIME = 1099511628211u;
-
-static uint64_t hash_bytes(uint64_t h, const uint8_t *p, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ p[i]) * FNV_PRIME;
-	return h;
-}
-
 static uint64_t hash_number(uint64_t h, uint64_t v)
 {
-	return hash_bytes(h, (const uint8_t *)&v, sizeof(v));
+	return hash_bytes(h, &v, sizeof(v));
 }
 
 static uint32_t fold(uint64_t h)
@@ -44,7 +35,7 @@ static uint64_t hash_name(const char *name)
 	const char *end = name ? strstr(name, suffix) : NULL;
 	size_t n = end ? (size_t)(end - name) : name ? strlen(name) : 0;
 
-	return n ? hash_bytes(FNV_BASIS, (const uint8_t *)name, n) : 0;
+	return n ? hash_bytes(HASH_START, name, n) : 0;
 }
 
 struct span {
@@ -105,7 +96,7 @@ static uint64_t hash_exact(uint64_t h, const struct insn *in, struct bytes code,
 static struct signature_block sign_block(const struct prog *prog, const struct fn *fn,
 					 const struct block *b, const struct span *span)
 {
-	uint64_t exact = FNV_BASIS, loose = FNV_BASIS, rough = FNV_BASIS;
+	uint64_t exact = HASH_START, loose = HASH_START, rough = HASH_START;
 	uint32_t n = block_length(fn, b);
 
 	for (uint32_t i = b->insn; i < b->insn + b->ninsn; i++) {
@@ -187,7 +178,7 @@ static uint32_t text_number(const struct prog *prog, vaddr addr)
 		n++;
 	if (n < TEXT_LEAST || (n < TEXT_MOST && (n == b.n || b.p[n])))
 		return 0;
-	return fold(hash_bytes(FNV_BASIS, b.p, n));
+	return fold(hash_bytes(HASH_START, b.p, n));
 }
 
 struct signing {

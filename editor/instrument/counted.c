@@ -189,62 +189,19 @@ static void report_targets(struct reader *r)
 	}
 }
 
-static int by_edge(const void *x, const void *y)
-{
-	const struct profile_edge *a = x, *b = y;
-
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	return a->to < b->to ? -1 : a->to > b->to;
-}
-
-static int by_call(const void *x, const void *y)
-{
-	const struct profile_call *a = x, *b = y;
-
-	if (a->insn != b->insn)
-		return a->insn < b->insn ? -1 : 1;
-	return a->target < b->target ? -1 : a->target > b->target;
-}
-
-static int by_block(const void *x, const void *y)
-{
-	const struct profile_block *a = x, *b = y;
-
-	return a->addr < b->addr ? -1 : a->addr > b->addr;
-}
-
 /* Both edges of a branch may lead to one block: they become one. */
-static uint32_t join_edges(struct profile_edge *v, uint32_t n)
-{
-	uint32_t k = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		if (k && by_edge(&v[k - 1], &v[i]) == 0)
-			v[k - 1].count += v[i].count;
-		else
-			v[k++] = v[i];
-	}
-	return k;
-}
-
 static void write_profile(struct reader *r, struct wr *out)
 {
 	struct profile p = { .module = r->file.path, .original = r->file.original,
 			     .clock = "exact" };
 
-	if (r->block.n)
-		qsort(r->block.v, r->block.n, sizeof(*r->block.v), by_block);
-	if (r->edge.n)
-		qsort(r->edge.v, r->edge.n, sizeof(*r->edge.v), by_edge);
-	if (r->call.n)
-		qsort(r->call.v, r->call.n, sizeof(*r->call.v), by_call);
 	p.block = r->block.v;
 	p.nblock = r->block.n;
 	p.edge = r->edge.v;
-	p.nedge = join_edges(r->edge.v, r->edge.n);
+	p.nedge = r->edge.n;
 	p.call = r->call.v;
 	p.ncall = r->call.n;
+	profile_sort(&p);
 	profile_write(&p, out);
 }
 

@@ -10,8 +10,6 @@
  */
 #include "editor/interpret/placing.h"
 
-#include <stdlib.h>
-
 /* Jumps, or empty blocks, that are followed in a row; chosen, not measured. */
 enum { HOPS = 8 };
 
@@ -287,67 +285,16 @@ static void place_sighting(struct placing *p, const struct sighting *s)
 		placing_branch(p, &at, to, s->count);
 }
 
-static int by_edge(const void *a, const void *b)
-{
-	const struct profile_edge *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
-}
-
-static int by_call(const void *a, const void *b)
-{
-	const struct profile_call *x = a, *y = b;
-
-	if (x->insn != y->insn)
-		return x->insn < y->insn ? -1 : 1;
-	return (x->target > y->target) - (x->target < y->target);
-}
-
-static int by_block(const void *a, const void *b)
-{
-	const struct profile_block *x = a, *y = b;
-
-	return (x->addr > y->addr) - (x->addr < y->addr);
-}
-
 /* Several sightings may be of one edge: through an entry jump or straight, say. */
 void placing_finish(struct placing *p, struct profile *out)
 {
-	uint32_t nedge = 0, ncall = 0, nblock;
-
-	if (p->edges.n)
-		qsort(p->edges.v, p->edges.n, sizeof(*p->edges.v), by_edge);
-	for (uint32_t i = 0; i < p->edges.n; i++) {
-		if (nedge && by_edge(&p->edges.v[nedge - 1], &p->edges.v[i]) == 0)
-			p->edges.v[nedge - 1].count += p->edges.v[i].count;
-		else
-			p->edges.v[nedge++] = p->edges.v[i];
-	}
-	if (p->calls.n)
-		qsort(p->calls.v, p->calls.n, sizeof(*p->calls.v), by_call);
-	for (uint32_t i = 0; i < p->calls.n; i++) {
-		if (ncall && by_call(&p->calls.v[ncall - 1], &p->calls.v[i]) == 0)
-			p->calls.v[ncall - 1].count += p->calls.v[i].count;
-		else
-			p->calls.v[ncall++] = p->calls.v[i];
-	}
-	nblock = 0;
-	if (p->blocks.n)
-		qsort(p->blocks.v, p->blocks.n, sizeof(*p->blocks.v), by_block);
-	for (uint32_t i = 0; i < p->blocks.n; i++) {
-		if (nblock && p->blocks.v[nblock - 1].addr == p->blocks.v[i].addr)
-			p->blocks.v[nblock - 1].samples += p->blocks.v[i].samples;
-		else
-			p->blocks.v[nblock++] = p->blocks.v[i];
-	}
 	out->block = p->blocks.v;
-	out->nblock = nblock;
+	out->nblock = p->blocks.n;
 	out->edge = p->edges.v;
-	out->nedge = nedge;
+	out->nedge = p->edges.n;
 	out->call = p->calls.v;
-	out->ncall = ncall;
+	out->ncall = p->calls.n;
+	profile_sort(out);
 }
 
 void sightings_place(const struct sightings_source *source, struct prog *prog,

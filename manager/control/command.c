@@ -490,8 +490,7 @@ static int run_verify(struct work *w, struct client *cl, int argc, const char *c
 	struct table *t = table_new("verified", 4, col);
 	int code = for_paths(w, cl, argc, argv, verify_one, t);
 
-	answer_table(control_answer(cl), t);
-	table_free(t);
+	show_give(cl, t);
 	return code;
 }
 
@@ -529,8 +528,7 @@ static int bug_report(struct work *w, const char *path, struct client *cl, struc
 		return err_set(err, ERR_USAGE, "'%s': no generation of it has crashed", m.path);
 	struct table *t = table_new("report", 3, col);
 	table_row(t, m.path, report, (uint64_t)st.st_size);
-	answer_table(control_answer(cl), t);
-	table_free(t);
+	show_give(cl, t);
 	return 0;
 }
 

@@ -144,12 +144,10 @@ static void spool_size(struct work *w, uint64_t *files, uint64_t *bytes)
 
 static int say_budget(struct work *w, struct table *t, struct err *err)
 {
-	uint64_t now_ns = store_now_ns(), day_ns = UINT64_C(86400) * 1000000000;
 	double cpu_s, bytes;
 	char text[128];
 
-	if (store_spent(w->store, 0, now_ns > day_ns ? now_ns - day_ns : 0, &cpu_s, &bytes,
-			err) < 0)
+	if (store_spent(w->store, 0, store_day_before(store_now_ns()), &cpu_s, &bytes, err) < 0)
 		return -1;
 	(void)snprintf(text, sizeof(text), "%.1f of %u s of CPU time, %.0f of %u MiB written",
 		       cpu_s, w->policy->cpu_per_day_s, bytes / (1 << 20),

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/io.h"
 #include "lib/table.h"
 #include "manager/control/access.h"
 #include "manager/control/control.h"
@@ -89,10 +90,8 @@ static int annotate(struct work *w, const struct procedures *l, uint32_t fn, str
 	if (end)
 		add_text(w, l, file, start, end - start, text);
 	close(file);
-	answer_table(control_answer(cl), blocks);
-	answer_table(control_answer(cl), text);
-	table_free(blocks);
-	table_free(text);
+	show_give(cl, blocks);
+	show_give(cl, text);
 	return 0;
 }
 
@@ -185,7 +184,7 @@ static int ask_explain(struct work *w, const struct store_module *m, struct wr *
 		return -1;
 	if (work_profile(w, m, &known, &lines, &why) == 0 &&
 	    store_profile_samples(&known.profile) > 0)
-		profile = work_profile_file(wr_bytes(&lines), &why);
+		profile = io_memory_file(wr_bytes(&lines), &why);
 	if (profile >= 0)
 		job.in[job.nin++] = profile;
 	int rc = procedures_text_job(w, &job, text, err);
@@ -225,7 +224,6 @@ static int show_evidence(struct work *w, const struct store_module *m, struct cl
 	show_give(cl, t);
 	return 0;
 }
-
 
 int show_explain(struct work *w, const char *module, struct client *cl, struct err *err)
 {

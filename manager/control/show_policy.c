@@ -49,18 +49,18 @@ static void add_setting(void *ctx, const char *section, const char *key, const c
 
 	(void)section, (void)unit, (void)help;
 	if (w->n)
-		wr_raw(w, ", ", 2);
-	wr_raw(w, key, strlen(key));
-	wr_raw(w, ": ", 2);
-	wr_raw(w, value, strlen(value));
+		wr_text(w, ", ");
+	wr_text(w, key);
+	wr_text(w, ": ");
+	wr_text(w, value);
 }
 
 static const char *list_of(const struct policy_globs *g, struct wr *w)
 {
 	w->n = 0;
 	for (uint32_t i = 0; i < g->n; i++) {
-		wr_raw(w, i ? ", " : "", i ? 2 : 0);
-		wr_raw(w, g->glob[i], strlen(g->glob[i]));
+		wr_text(w, i ? ", " : "");
+		wr_text(w, g->glob[i]);
 	}
 	wr_u8(w, 0);
 	return (const char *)w->p;

@@ -125,8 +125,7 @@ static void answer_modules(const struct lines *l, double whole, struct client *c
 		table_row(t, line->module, line->samples, percent(line->samples, whole),
 			  percent(sum, whole), line->generation);
 	}
-	answer_table(control_answer(cl), t);
-	table_free(t);
+	show_give(cl, t);
 }
 
 static void answer_procedures(const struct lines *l, double whole, struct client *cl)
@@ -148,8 +147,7 @@ static void answer_procedures(const struct lines *l, double whole, struct client
 			  line->samples, percent(line->samples, whole), percent(sum, whole),
 			  (uint64_t)line->entry, line->size);
 	}
-	answer_table(control_answer(cl), t);
-	table_free(t);
+	show_give(cl, t);
 }
 
 /* --- procedures --- */

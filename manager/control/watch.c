@@ -13,6 +13,8 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include "lib/hash.h"
+
 enum { MAX_WATCHES = 4096, MAX_READS = 16 };
 
 struct watched {
@@ -56,18 +58,9 @@ int watch_fd(const struct watch *w)
 	return w->fd;
 }
 
-static uint64_t hash_of(const char *path)
-{
-	uint64_t h = 14695981039346656037u;		/* FNV-1a */
-
-	for (; *path; path++)
-		h = (h ^ (uint8_t)*path) * 1099511628211u;
-	return h;
-}
-
 static struct watched *find(struct watch *w, const char *path)
 {
-	uint64_t hash = hash_of(path);
+	uint64_t hash = hash_text(path);
 
 	for (int i = 0; i < w->n; i++)
 		if (w->at[i].hash == hash && strcmp(w->at[i].path, path) == 0)
@@ -81,7 +74,7 @@ static bool enter(struct watch *w, int wd, const char *path, uint64_t due_ms)
 	char *copy = w->n == MAX_WATCHES ? NULL : strdup(path);
 
 	if (copy)
-		w->at[w->n++] = (struct watched){ wd, due_ms, hash_of(path), copy };
+		w->at[w->n++] = (struct watched){ wd, due_ms, hash_text(path), copy };
 	return copy != NULL;
 }
 

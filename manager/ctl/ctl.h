@@ -56,6 +56,8 @@ int ctl_verify(const struct ctl *ctl, int argc, char **argv);
 
 /* Prints "usage: morphctl NAME ARGS" of the command on stderr; returns 2. */
 int ctl_usage(const struct ctl *ctl);
+/* Says that morph-edit is not where it is looked for; returns 1. */
+int ctl_without_edit(void);
 
 /* Is there a daemon that answers within that time? */
 bool ctl_answers(const struct ctl *ctl, int seconds);

@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/io.h"
 #include "lib/memory.h"
 #include "lib/say.h"
 #include "lib/search.h"
-#include "lib/table.h"
 #include "manager/ctl/ctl_evidence.h"
 #include "manager/report/evidence_names.h"
 
@@ -48,13 +48,12 @@ static int write_samples(const struct annotation *a, struct err *err)
 
 	for (uint32_t i = 0; i < a->e.place.n; i++) {
 		const struct evidence_place *p = &a->e.place.v[i];
-		const char *line = arena_printf(a->arena, "0x%" PRIx64 " %.0f\n", p->addr,
-						p->count);
 
 		if (p->module == a->module && p->addr)
-			wr_raw(&w, line, strlen(line));
+			wr_text(&w, arena_printf(a->arena, "0x%" PRIx64 " %.0f\n", p->addr,
+						 p->count));
 	}
-	int fd = modulefile_memory(wr_bytes(&w), err);
+	int fd = io_memory_file(wr_bytes(&w), err);
 	wr_free(&w);
 	return fd;
 }
@@ -199,10 +198,8 @@ static void ask_source(struct annotation *a)
 	evidence_init(&names, a->arena);
 	p.module = evidence_module(&names, a->e.module.v[a->module].path, true);
 	for (uint32_t i = 0; i < a->line.n; i++) {
-		const char *line = arena_printf(a->arena, "0x%" PRIx64 "\n",
-						a->line.v[i].addr);
-
-		wr_raw(&places, line, strlen(line));
+		wr_text(&places,
+			arena_printf(a->arena, "0x%" PRIx64 "\n", a->line.v[i].addr));
 		vec_push(a->arena, &names.place, p);
 	}
 	if (a->line.n && evidence_ask_names(&names, a->o->source.at.morph_edit, a->fd, &places,

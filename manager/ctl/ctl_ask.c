@@ -16,6 +16,13 @@ int ctl_usage(const struct ctl *ctl)
 	return 2;
 }
 
+int ctl_without_edit(void)
+{
+	(void)fputs("morphctl: morph-edit is not beside morphctl; --morph-edit names it\n",
+		    stderr);
+	return 1;
+}
+
 int ctl_ask(const struct ctl *ctl, int argc, char **argv)
 {
 	const char *arg[ANSWER_MAX_ARGS];

@@ -132,12 +132,8 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 	out->source.binary = out->binary;
 	while (code == 0 && (c = getopt_long(argc, argv, "", options, NULL)) != -1)
 		code = take(ctl, c, out);
-	if (code == 0 && !out->source.at.morph_edit) {
-		(void)fputs(
-			"morphctl: morph-edit is not beside morphctl; --morph-edit names it\n",
-			stderr);
-		code = 1;
-	}
+	if (code == 0 && !out->source.at.morph_edit)
+		code = ctl_without_edit();
 	if (code)
 		ctl_evidence_free(out);
 	return code;
@@ -173,6 +169,14 @@ void ctl_evidence_free(struct ctl_evidence *o)
 	o->binary = o->log = NULL;
 }
 
+void ctl_evidence_notes(const struct evidence *e)
+{
+	for (uint32_t i = 0; i < e->module.n; i++)
+		if (e->module.v[i].note)
+			say_line(stderr, "morphctl: %s: %s", e->module.v[i].path,
+				 e->module.v[i].note);
+}
+
 int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uint32_t n,
 		      struct arena *a, struct evidence *out)
 {
@@ -184,10 +188,7 @@ int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uin
 			say_line(stderr, "morphctl: %s", err.text);
 			return err_exit_code(&err);
 		}
-	for (uint32_t i = 0; i < out->module.n; i++)
-		if (out->module.v[i].note)
-			say_line(stderr, "morphctl: %s: %s", out->module.v[i].path,
-				 out->module.v[i].note);
+	ctl_evidence_notes(out);
 	return 0;
 }
 
@@ -243,6 +244,20 @@ int ctl_evidence_wrong_sort(const struct ctl *ctl, const char *sort, const char 
 		(void)snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "", words[i]);
 	}
 	return wrong(ctl, "--sort", sort, all);
+}
+
+int ctl_evidence_columns(enum rows_by by, struct table_column *col)
+{
+	int n = 0;
+
+	if (by >= ROWS_PROCEDURE)
+		col[n++] = (struct table_column){ "module", TABLE_TEXT };
+	col[n++] = (struct table_column){ rows_by_name[by], TABLE_TEXT };
+	if (by == ROWS_LINE)
+		col[n++] = (struct table_column){ "procedure", TABLE_TEXT };
+	if (by == ROWS_INLINED)
+		col[n++] = (struct table_column){ "inlined_into", TABLE_TEXT };
+	return n;
 }
 
 double ctl_evidence_percent(double part, double whole)

@@ -3,6 +3,7 @@
 #ifndef MANAGER_CTL_CTL_EVIDENCE_H
 #define MANAGER_CTL_CTL_EVIDENCE_H
 
+#include "lib/table.h"
 #include "manager/ctl/ctl.h"
 #include "manager/report/evidence.h"
 #include "manager/report/rows.h"
@@ -40,6 +41,8 @@ void ctl_evidence_free(struct ctl_evidence *o);
  * exit code after a message. */
 int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uint32_t n,
 		      struct arena *a, struct evidence *out);
+/* Says what could not be had of modules. */
+void ctl_evidence_notes(const struct evidence *e);
 /* The indices of a module, and of a function of it: NAME, fn_HEX or 0xHEX.  -1: there are no
  * samples of it. */
 int ctl_evidence_function(const struct evidence *e, const char *module, const char *function,
@@ -49,6 +52,8 @@ int ctl_evidence_wrong_sort(const struct ctl *ctl, const char *sort, const char 
 /* Which of the words `sort` is, 0 for NULL; -1: none. */
 int ctl_evidence_sort(const char *sort, const char *const *words);
 
+/* The columns that say what a row is, three at most; how many there are. */
+int ctl_evidence_columns(enum rows_by by, struct table_column *col);
 double ctl_evidence_percent(double part, double whole);
 /* "samples" or "executions". */
 const char *ctl_evidence_unit(const struct evidence *e);

@@ -55,18 +55,11 @@ static const struct form {
 
 static int write_out(const char *path, struct bytes b, struct err *err)
 {
-	if (strcmp(path, "-") == 0) {
-		if (io_write_all(STDOUT_FILENO, b.p, b.n, err) < 0)
-			return err_wrap(err, "standard output");
-		return 0;
-	}
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
-	int rc = io_write_all(fd, b.p, b.n, err);
-	if (close(fd) < 0 && rc == 0)
-		rc = err_set(err, ERR_SYS, "close: %s", strerror(errno));
-	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
+	if (strcmp(path, "-") != 0)
+		return io_write_file(path, 0666, b, err);
+	if (io_write_all(STDOUT_FILENO, b.p, b.n, err) < 0)
+		return err_wrap(err, "standard output");
+	return 0;
 }
 
 /* --- all modules together --- */
@@ -74,10 +67,7 @@ static int write_out(const char *path, struct bytes b, struct err *err)
 /* What could not be had is news, not a failure: the samples are all there. */
 static void say_notes(const struct evidence *e)
 {
-	for (uint32_t i = 0; i < e->module.n; i++)
-		if (e->module.v[i].note)
-			say_line(stderr, "morphctl: %s: %s", e->module.v[i].path,
-				 e->module.v[i].note);
+	ctl_evidence_notes(e);
 	if (e->lost)
 		say_line(stderr, "morphctl: %llu records were lost in the recording",
 			 (unsigned long long)e->lost);
@@ -173,14 +163,13 @@ static void remove_folder(const char *dir)
 static int choose_of_log(const struct request *r, struct arena *a, struct chosen *c,
 			 struct err *err)
 {
-	struct profile_log_places places = { r->source.at.morph_edit, r->source.at.store };
 	const char *tmp = getenv("TMPDIR");
 	char dir[PATH_MAX];
 
 	if (snprintf(dir, sizeof(dir), "%s/morph-export.XXXXXX", tmp ? tmp : "/tmp") >=
 		    PATH_MAX || !mkdtemp(dir))
 		return err_set(err, ERR_SYS, "temporary folder: %s", strerror(errno));
-	int rc = profile_log_write(r->input[0], dir, &places, NULL, err);
+	int rc = profile_log_write(r->input[0], dir, &r->source.at, NULL, err);
 	if (rc == 0)
 		rc = look_into(r, dir, a, c, err);
 	remove_folder(dir);
@@ -189,14 +178,11 @@ static int choose_of_log(const struct request *r, struct arena *a, struct chosen
 
 static int choose(const struct request *r, struct arena *a, struct chosen *c, struct err *err)
 {
-	static const char start[] = "morph-profile ";
-	char read[sizeof(start) - 1] = "";
 	int fd = open(r->input[0], O_RDONLY | O_NOCTTY | O_CLOEXEC), rc;
 
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "'%s': open: %s", r->input[0], strerror(errno));
-	ssize_t n = pread(fd, read, sizeof(read), 0);
-	if (n == (ssize_t)sizeof(read) && memcmp(read, start, sizeof(read)) == 0) {
+	if (profile_is_in(fd) > 0) {
 		rc = look_at(r, fd, a, c, err);
 		if (rc < 0)
 			err_wrap(err, "'%s'", r->input[0]);
@@ -228,7 +214,7 @@ static int export_one(const struct request *r, const struct form *form, struct a
 			 c.profile.module);
 	in[0] = modulefile_of_profile(&r->source.at, r->source.binary, r->source.nbinary,
 				      &c.profile, err);
-	in[1] = modulefile_memory(c.text, err);
+	in[1] = io_memory_file(c.text, err);
 	struct modulefile_job job = { .kind = JOB_EXPORT, .nin = 2, .in = { in[0], in[1] },
 				      .a = form->job, .b = r->function };
 	if (in[0] >= 0 && in[1] >= 0)
@@ -341,16 +327,12 @@ int ctl_export(const struct ctl *ctl, int argc, char **argv)
 	}
 	r.input = (const char *const *)argv + optind;
 	r.ninput = (uint32_t)(argc - optind);
-	if (usage || !form || !r.out || optind >= argc) {
+	if (usage || !form || !r.out || optind >= argc)
 		code = ctl_usage(ctl);
-	} else if (!r.source.at.morph_edit) {
-		(void)fputs(
-			"morphctl: morph-edit is not beside morphctl; --morph-edit names it\n",
-			stderr);
-		code = 1;
-	} else {
+	else if (!r.source.at.morph_edit)
+		code = ctl_without_edit();
+	else
 		code = run(&r, form);
-	}
 	free(binary);
 	return code;
 }

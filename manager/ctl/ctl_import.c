@@ -13,7 +13,7 @@
 #include "manager/parent/program.h"
 
 static int import(const struct profile_log_import *what, const char *dir,
-		  const struct profile_log_places *places)
+		  const struct modulefile_places *places)
 {
 	struct err err = { 0 };
 
@@ -34,7 +34,7 @@ int ctl_import(const struct ctl *ctl, int argc, char **argv)
 		{ "store", required_argument, NULL, 's' },
 		{ 0 }
 	};
-	struct profile_log_places places = { program_of_ours("morph-edit"), "/var/lib/morph" };
+	struct modulefile_places places = { program_of_ours("morph-edit"), "/var/lib/morph" };
 	const char **binary = memory_new((size_t)argc, sizeof(*binary));
 	struct profile_log_import what = { .binary = binary };
 	const char *dir = NULL;
@@ -54,16 +54,12 @@ int ctl_import(const struct ctl *ctl, int argc, char **argv)
 	}
 	what.recording = (const char *const *)argv + optind;
 	what.nrecording = (uint32_t)(argc - optind);
-	if (c != -1 || !dir || optind >= argc) {
+	if (c != -1 || !dir || optind >= argc)
 		code = ctl_usage(ctl);
-	} else if (!places.morph_edit) {
-		(void)fputs(
-			"morphctl: morph-edit is not beside morphctl; --morph-edit names it\n",
-			stderr);
-		code = 1;
-	} else {
+	else if (!places.morph_edit)
+		code = ctl_without_edit();
+	else
 		code = import(&what, dir, &places);
-	}
 	free(binary);
 	return code;
 }

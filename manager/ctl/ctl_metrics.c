@@ -56,11 +56,6 @@ enum { NFAMILY = sizeof(families) / sizeof(families[0]) };
 
 static bool prometheus;		/* in its older form */
 
-static void put(struct wr *out, const char *text)
-{
-	wr_raw(out, text, strlen(text));
-}
-
 static void put_help(struct wr *out, const char *name, const char *kind, const char *help)
 {
 	const char *total = prometheus && strcmp(kind, "counter") == 0 ? "_total" : "";
@@ -68,7 +63,7 @@ static void put_help(struct wr *out, const char *name, const char *kind, const c
 				     total, " ", help, "\n", NULL };
 
 	for (int i = 0; word[i]; i++)
-		put(out, word[i]);
+		wr_text(out, word[i]);
 }
 
 /* Within quotes. */
@@ -87,19 +82,19 @@ static void put_label(struct wr *out, const char *text)
 static void put_sample(struct wr *out, const char *name, const char *kind, const char *by,
 		       const char *label, const char *value)
 {
-	put(out, name);
+	wr_text(out, name);
 	if (strcmp(kind, "counter") == 0)
-		put(out, "_total");
+		wr_text(out, "_total");
 	if (by) {
-		put(out, "{");
-		put(out, by);
-		put(out, "=\"");
+		wr_text(out, "{");
+		wr_text(out, by);
+		wr_text(out, "=\"");
 		put_label(out, label);
-		put(out, "\"}");
+		wr_text(out, "\"}");
 	}
-	put(out, " ");
-	put(out, value);
-	put(out, "\n");
+	wr_text(out, " ");
+	wr_text(out, value);
+	wr_text(out, "\n");
 }
 
 static int column_of(const struct table *t, const char *name)
@@ -201,7 +196,7 @@ int ctl_metrics(const struct ctl *ctl, int argc, char **argv)
 		ctl_tables_free(&t);
 	}
 	if (!prometheus)
-		put(&out, "# EOF\n");
+		wr_text(&out, "# EOF\n");
 	if (code == 0 && io_write_all(STDOUT_FILENO, out.p, out.n, &err) < 0) {
 		say_line(stderr, "morphctl: standard output: %s", err.text);
 		code = 1;

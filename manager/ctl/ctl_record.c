@@ -121,7 +121,7 @@ int ctl_profile(const struct ctl *ctl, int argc, char **argv)
 		{ "store", required_argument, NULL, 's' },
 		{ 0 }
 	};
-	struct profile_log_places places = { program_of_ours("morph-edit"), "/var/lib/morph" };
+	struct modulefile_places places = { program_of_ours("morph-edit"), "/var/lib/morph" };
 	const char *dir = NULL;
 	struct err err = { 0 };
 	int c;
@@ -139,12 +139,8 @@ int ctl_profile(const struct ctl *ctl, int argc, char **argv)
 	}
 	if (!dir || argc - optind != 1)
 		return ctl_usage(ctl);
-	if (!places.morph_edit) {
-		(void)fputs(
-			"morphctl: morph-edit is not beside morphctl; --morph-edit names it\n",
-			stderr);
-		return 1;
-	}
+	if (!places.morph_edit)
+		return ctl_without_edit();
 	if (profile_log_write(argv[optind], dir, &places, stdout, &err) < 0)
 		return fail(&err);
 	return 0;

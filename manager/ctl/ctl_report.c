@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/table.h"
 #include "manager/ctl/ctl_evidence.h"
 
 enum { LIMIT = 40 };
@@ -59,15 +58,8 @@ static struct table *new_table(const struct printer *p)
 {
 	struct table_column col[8];
 	enum rows_by by = p->rows.by;
-	int n = 0;
+	int n = ctl_evidence_columns(by, col);
 
-	if (by >= ROWS_PROCEDURE)
-		col[n++] = (struct table_column){ "module", TABLE_TEXT };
-	col[n++] = (struct table_column){ rows_by_name[by], TABLE_TEXT };
-	if (by == ROWS_LINE)
-		col[n++] = (struct table_column){ "procedure", TABLE_TEXT };
-	if (by == ROWS_INLINED)
-		col[n++] = (struct table_column){ "inlined_into", TABLE_TEXT };
 	col[n++] = (struct table_column){ ctl_evidence_unit(p->e), TABLE_REAL };
 	col[n++] = (struct table_column){ "share_pct", TABLE_REAL };
 	col[n++] = (struct table_column){ "cumulative_pct", TABLE_REAL };

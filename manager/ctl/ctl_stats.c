@@ -3,13 +3,13 @@
  * Tested by tests/e2e/reports.sh.
  */
 #include <getopt.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/err.h"
 #include "lib/say.h"
-#include "lib/table.h"
 #include "manager/ctl/ctl_evidence.h"
 #include "manager/report/proportions.h"
 
@@ -86,21 +86,6 @@ static int read_set(const struct ctl_evidence *o, char **path, uint32_t n, struc
 	}
 	join(s);
 	return 0;
-}
-
-/* The columns that say what a row is. */
-static int put_columns(enum rows_by by, struct table_column *col)
-{
-	int n = 0;
-
-	if (by >= ROWS_PROCEDURE)
-		col[n++] = (struct table_column){ "module", TABLE_TEXT };
-	col[n++] = (struct table_column){ rows_by_name[by], TABLE_TEXT };
-	if (by == ROWS_LINE)
-		col[n++] = (struct table_column){ "procedure", TABLE_TEXT };
-	if (by == ROWS_INLINED)
-		col[n++] = (struct table_column){ "inlined_into", TABLE_TEXT };
-	return n;
 }
 
 static int put_names(enum rows_by by, const struct row *row, const char **cell)
@@ -183,7 +168,7 @@ static struct table *stats_table(struct set *s, const struct ctl_evidence *o)
 					    "max", "range_pct", "dispersion" };
 	struct table_column col[12];
 	const char *cell[12];
-	int n = put_columns(o->by, col), first = n;
+	int n = ctl_evidence_columns(o->by, col), first = n;
 	double total = 0;
 
 	for (int i = 0; i < 8; i++)
@@ -218,40 +203,16 @@ static struct table *totals_table(const struct set *s, char **path)
 	return t;
 }
 
-int ctl_stats(const struct ctl *ctl, int argc, char **argv)
+static struct table *stats(struct set *s, const struct ctl_evidence *o, int sort)
 {
-	struct arena *a = NULL;
-	struct ctl_tables t = { 0 };
-	struct ctl_evidence o;
-	struct set s;
-	int code = ctl_evidence_options(ctl, argc, argv, LIMIT, &o), sort;
-
-	if (code)
-		return code;
-	sort = ctl_evidence_sort(o.sort, stats_sort_name);
-	if (sort < 0)
-		code = ctl_evidence_wrong_sort(ctl, o.sort, stats_sort_name);
-	else if (argc - optind < 2)
-		code = ctl_usage(ctl);
-	if (code == 0) {
-		a = arena_new();
-		code = read_set(&o, argv + optind, (uint32_t)(argc - optind), a, &s);
-	}
-	if (code == 0) {
-		if (o.shares)
-			make_alike(&s);
-		for (uint32_t i = 0; i < s.at.n; i++)
-			describe(&s.at.v[i], s.n);
-		stats_sort = (enum stats_sort)sort;
-		if (s.at.n)
-			qsort(s.at.v, s.at.n, sizeof(*s.at.v), by_stats);
-		t.at[t.n++] = totals_table(&s, argv + optind);
-		t.at[t.n++] = stats_table(&s, &o);
-		code = ctl_print(ctl, &t, 0);
-	}
-	arena_free(a);
-	ctl_evidence_free(&o);
-	return code;
+	if (o->shares)
+		make_alike(s);
+	for (uint32_t i = 0; i < s->at.n; i++)
+		describe(&s->at.v[i], s->n);
+	stats_sort = (enum stats_sort)sort;
+	if (s->at.n)
+		qsort(s->at.v, s->at.n, sizeof(*s->at.v), by_stats);
+	return stats_table(s, o);
 }
 
 /* --- diff --- */
@@ -312,7 +273,7 @@ static struct table *diff_table(struct set *s, const struct ctl_evidence *o)
 					    "change_points", "p_value" };
 	struct table_column col[12];
 	const char *cell[12];
-	int n = put_columns(o->by, col), first = n, values = s->executions ? 5 : 6;
+	int n = ctl_evidence_columns(o->by, col), first = n, values = s->executions ? 5 : 6;
 
 	for (int i = 0; i < values; i++)
 		col[n++] = (struct table_column){ name[i], TABLE_REAL };
@@ -334,35 +295,62 @@ static struct table *diff_table(struct set *s, const struct ctl_evidence *o)
 	return t;
 }
 
-int ctl_diff(const struct ctl *ctl, int argc, char **argv)
+static struct table *diff(struct set *s, const struct ctl_evidence *o, int sort)
+{
+	compare(s);
+	diff_sort = (enum diff_sort)sort;
+	if (s->at.n)
+		qsort(s->at.v, s->at.n, sizeof(*s->at.v), by_diff);
+	return diff_table(s, o);
+}
+
+/* --- the commands --- */
+
+struct command {
+	const char *const *sort_name;
+	int least, most;		/* recordings */
+	struct table *(*table)(struct set *s, const struct ctl_evidence *o, int sort);
+};
+
+static int run(const struct ctl *ctl, const struct command *c, int argc, char **argv)
 {
 	struct arena *a = NULL;
 	struct ctl_tables t = { 0 };
 	struct ctl_evidence o;
 	struct set s;
-	int code = ctl_evidence_options(ctl, argc, argv, LIMIT, &o), sort;
+	int code = ctl_evidence_options(ctl, argc, argv, LIMIT, &o);
 
 	if (code)
 		return code;
-	sort = ctl_evidence_sort(o.sort, diff_sort_name);
+	int sort = ctl_evidence_sort(o.sort, c->sort_name), n = argc - optind;
 	if (sort < 0)
-		code = ctl_evidence_wrong_sort(ctl, o.sort, diff_sort_name);
-	else if (argc - optind != 2)
+		code = ctl_evidence_wrong_sort(ctl, o.sort, c->sort_name);
+	else if (n < c->least || n > c->most)
 		code = ctl_usage(ctl);
 	if (code == 0) {
 		a = arena_new();
-		code = read_set(&o, argv + optind, 2, a, &s);
+		code = read_set(&o, argv + optind, (uint32_t)n, a, &s);
 	}
 	if (code == 0) {
-		compare(&s);
-		diff_sort = (enum diff_sort)sort;
-		if (s.at.n)
-			qsort(s.at.v, s.at.n, sizeof(*s.at.v), by_diff);
 		t.at[t.n++] = totals_table(&s, argv + optind);
-		t.at[t.n++] = diff_table(&s, &o);
+		t.at[t.n++] = c->table(&s, &o, sort);
 		code = ctl_print(ctl, &t, 0);
 	}
 	arena_free(a);
 	ctl_evidence_free(&o);
 	return code;
+}
+
+int ctl_stats(const struct ctl *ctl, int argc, char **argv)
+{
+	static const struct command c = { stats_sort_name, 2, INT_MAX, stats };
+
+	return run(ctl, &c, argc, argv);
+}
+
+int ctl_diff(const struct ctl *ctl, int argc, char **argv)
+{
+	static const struct command c = { diff_sort_name, 2, 2, diff };
+
+	return run(ctl, &c, argc, argv);
 }

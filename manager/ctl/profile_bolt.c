@@ -17,7 +17,6 @@
 #include "lib/io.h"
 #include "lib/profile.h"
 #include "lib/say.h"
-#include "manager/report/modulefile.h"
 
 enum { TEXT_MAX = 1 << 30, FIRST_LINE = 4096 };
 
@@ -106,7 +105,7 @@ static int write_profile(const char *out_dir, const char *binary, const struct d
 }
 
 int profile_bolt_import(const struct profile_log_import *import, const char *out_dir,
-			const struct profile_log_places *places, FILE *say, struct err *err)
+			const struct modulefile_places *places, FILE *say, struct err *err)
 {
 	struct arena *a = arena_new();
 	int in[2] = { -1, -1 }, rc = -1;

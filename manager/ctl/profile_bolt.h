@@ -14,6 +14,6 @@ bool profile_bolt_is(const char *path);
 /* The same as profile_log_import(): all texts together are of the one `binary`, which must be
  * given, because they do not name it.  A confined job reads them. */
 int profile_bolt_import(const struct profile_log_import *import, const char *out_dir,
-			const struct profile_log_places *places, FILE *say, struct err *err);
+			const struct modulefile_places *places, FILE *say, struct err *err);
 
 #endif

@@ -20,7 +20,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,7 +34,6 @@
 #include "manager/samples/attribute.h"
 #include "manager/import/importjob.h"
 #include "manager/parent/job.h"
-#include "manager/report/modulefile.h"
 #include "monitor/spool.h"
 
 enum { OUTPUT_MAX = MODULEFILE_OUTPUT_MAX };
@@ -47,7 +45,7 @@ struct known {			/* one original module of the log */
 };
 
 struct log {
-	const char *morph_edit, *store;
+	const struct modulefile_places *at;
 	FILE *say;
 	struct known *known;
 	uint32_t nknown;
@@ -70,7 +68,7 @@ static int run(const struct log *l, enum job_kind kind, const int *in, int nin, 
 	struct modulefile_job job = { .kind = kind, .nin = nin };
 
 	memcpy(job.in, in, (size_t)nin * sizeof(*in));
-	return modulefile_run(l->morph_edit, &job, out, err);
+	return modulefile_run(l->at->morph_edit, &job, out, err);
 }
 
 static int make_table(const struct log *l, int fd, struct blocktable *out, struct err *err)
@@ -97,9 +95,7 @@ static int make_table(const struct log *l, int fd, struct blocktable *out, struc
 /* The block map of the generation in l->fd, and its original. */
 static int open_generation(struct log *l, struct err *err)
 {
-	struct modulefile_places places = { l->morph_edit, l->store };
-
-	l->original = modulefile_original(&places, l->fd, &l->map, err);
+	l->original = modulefile_original(l->at, l->fd, &l->map, err);
 	return l->original < 0 ? -1 : 0;
 }
 
@@ -150,7 +146,7 @@ static int open_with_id(const struct log *l, const char *path, const char *id, s
 		return -1;
 	if (!id)
 		return fd;
-	if (modulefile_build_id(l->morph_edit, fd, hex, err) < 0)
+	if (modulefile_build_id(l->at->morph_edit, fd, hex, err) < 0)
 		;
 	else if (same_id(hex, id))
 		return fd;
@@ -284,17 +280,14 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 	struct known *k = &l->known[target->module];
 	const bool executions = l->imported && branchcounts_is(states);
 	struct arena *a = arena_new();
-	int in[3] = { l->fd, memfd_create("states", MFD_CLOEXEC), l->original };
-	int out = -1, rc = -1;
 	struct err why;
+	int in[3] = { l->fd, io_memory_file(states, &why), l->original };
+	int out = -1, rc = -1;
 	struct bytes b;
 
-	if (in[1] < 0)
-		err_set(&why, ERR_SYS, "memfd_create: %s", strerror(errno));
-	else if (io_write_all(in[1], states.p, states.n, &why) == 0 &&
-		 run(l, executions ? JOB_EXECUTIONS : JOB_INTERPRET, in,
-		     l->original < 0 ? 2 : 3, &out, &why) == 0 &&
-		 io_read_all(out, OUTPUT_MAX, a, &b, &why) == 0)
+	if (in[1] >= 0 &&
+	    run(l, executions ? JOB_EXECUTIONS : JOB_INTERPRET, in, l->original < 0 ? 2 : 3,
+		&out, &why) == 0 && io_read_all(out, OUTPUT_MAX, a, &b, &why) == 0)
 		rc = 0;
 	if (rc == 0)
 		rc = executions ? take_executions(k, b, out_edges, &why)
@@ -320,13 +313,7 @@ int profile_log_file(const char *out_dir, const char *module, const struct diges
 	if (snprintf(path, sizeof(path), "%s/%s.%.12s.profile", out_dir,
 		     base_name(module), hex) >= (int)sizeof(path))
 		return err_set(err, ERR_USAGE, "'%s': path too long", out_dir);
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
-	int rc = io_write_all(fd, b.p, b.n, err);
-	if (close(fd) < 0 && rc == 0)
-		rc = err_set(err, ERR_SYS, "close: %s", strerror(errno));
-	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
+	return io_write_file(path, 0666, b, err);
 }
 
 static int write_file(const char *out_dir, const char *module, const struct digest *original,
@@ -512,11 +499,9 @@ int profile_log_folder(const char *path, struct err *err)
 }
 
 int profile_log_write(const char *log_path, const char *out_dir,
-		      const struct profile_log_places *places, FILE *say_to, struct err *err)
+		      const struct modulefile_places *places, FILE *say_to, struct err *err)
 {
-	struct log l = { .morph_edit = places->morph_edit,
-			 .store = places->store, .say = say_to, .fd = -1,
-			 .original = -1 };
+	struct log l = { .at = places, .say = say_to, .fd = -1, .original = -1 };
 	int fd = open(log_path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
@@ -573,10 +558,10 @@ static int import_one(const char *path, struct log *l, char clock[33], struct at
 }
 
 int profile_log_import(const struct profile_log_import *import, const char *out_dir,
-		       const struct profile_log_places *places, FILE *say_to, struct err *err)
+		       const struct modulefile_places *places, FILE *say_to, struct err *err)
 {
-	struct log l = { .morph_edit = places->morph_edit, .store = places->store,
-			 .say = say_to, .fd = -1, .original = -1, .import = import };
+	struct log l = { .at = places, .say = say_to, .fd = -1, .original = -1,
+			 .import = import };
 	struct attribution sum = { 0 };
 	char clock[33] = "other";
 	int rc = 0;

@@ -8,20 +8,16 @@
 
 #include "lib/digest.h"
 #include "lib/rd.h"
+#include "manager/report/modulefile.h"
 
 struct err;
-
-struct profile_log_places {
-	const char *morph_edit;		/* the program */
-	const char *store;		/* folder; originals of generations are in it */
-};
 
 /* For every module of the log (or the one of a file of counts, by `morph-edit counts`): runs
  * `morph-edit analyze` and writes OUT_DIR/BASENAME.<first 12 hex digits of SHA-256>.profile
  * (lib/profile.h).  One line about each module to `say` (may be NULL).  Modules of a log
  * that are refused or gone are skipped and said. */
 int profile_log_write(const char *log_path, const char *out_dir,
-		      const struct profile_log_places *places, FILE *say, struct err *err);
+		      const struct modulefile_places *places, FILE *say, struct err *err);
 
 /* The same of recordings of others (manager/import/), all together.  A file that was mapped is
  * one of `binary` that has the same build-id or, where the recording has no build-ids, the same
@@ -33,7 +29,7 @@ struct profile_log_import {
 	uint32_t nbinary;
 };
 int profile_log_import(const struct profile_log_import *import, const char *out_dir,
-		       const struct profile_log_places *places, FILE *say, struct err *err);
+		       const struct modulefile_places *places, FILE *say, struct err *err);
 
 /* Makes the folder, if it is not there; writes the profile of a module into it, under the name
  * that has been said. */

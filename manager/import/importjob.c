@@ -89,11 +89,6 @@ static void write_event(void *ctx, const struct spool_event *ev)
 		c->trouble = err;
 }
 
-static void put(struct wr *out, const char *text)
-{
-	wr_raw(out, text, strlen(text));
-}
-
 static void write_id(void *ctx, struct bytes id, const char *path)
 {
 	struct child *c = ctx;
@@ -107,11 +102,11 @@ static void write_id(void *ctx, struct bytes id, const char *path)
 		return;
 	for (uint64_t i = 0; i < id.n; i++)
 		(void)snprintf(hex + 2 * i, 3, "%02x", id.p[i]);	/* fits */
-	put(out, "id ");
-	put(out, hex);
-	put(out, " ");
-	put(out, path);
-	put(out, "\n");
+	wr_text(out, "id ");
+	wr_text(out, hex);
+	wr_text(out, " ");
+	wr_text(out, path);
+	wr_text(out, "\n");
 }
 
 static int work(struct confinedjob *job, void *ctx, struct err *err)
@@ -130,7 +125,7 @@ static int work(struct confinedjob *job, void *ctx, struct err *err)
 		*err = c->trouble;
 		return -1;
 	}
-	put(&job->out[0].bytes,
+	wr_text(&job->out[0].bytes,
 	    arena_printf(job->arena,
 			 "clock %s\ncount %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
 			 " %" PRIu64 " %" PRIu64 "\n",

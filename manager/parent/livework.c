@@ -218,7 +218,15 @@ static int take_one(struct livework *l, enum allowed what, struct err *err)
 	return 0;
 }
 
-/* l->after_room and l->ms say what for. */
+static int prepare(struct livework *l, enum stage after_room, unsigned ms, struct err *err)
+{
+	if (check_here(l, err) < 0)
+		return -1;
+	l->after_room = after_room;
+	l->ms = ms;
+	return 0;
+}
+
 static int begin_map(struct livework *l, const struct livebook_entry *e, int generation_fd,
 		     struct err *err)
 {
@@ -248,30 +256,19 @@ static int begin_map(struct livework *l, const struct livebook_entry *e, int gen
 int livework_on(struct livework *l, const struct livebook_entry *e, int generation_fd,
 		struct err *err)
 {
-	if (check_here(l, err) < 0)
-		return -1;
-	l->after_room = MAP;
-	return begin_map(l, e, generation_fd, err);
+	return prepare(l, MAP, 0, err) < 0 ? -1 : begin_map(l, e, generation_fd, err);
 }
 
 int livework_turns(struct livework *l, const struct livebook_entry *e, int generation_fd,
 		   unsigned ms, struct err *err)
 {
-	if (check_here(l, err) < 0)
-		return -1;
-	l->after_room = TURNS;
-	l->ms = ms;
-	return begin_map(l, e, generation_fd, err);
+	return prepare(l, TURNS, ms, err) < 0 ? -1 : begin_map(l, e, generation_fd, err);
 }
 
 int livework_count(struct livework *l, const struct livebook_entry *e, int generation_fd,
 		   unsigned ms, struct err *err)
 {
-	if (check_here(l, err) < 0)
-		return -1;
-	l->after_room = COUNT;
-	l->ms = ms;
-	return begin_map(l, e, generation_fd, err);
+	return prepare(l, COUNT, ms, err) < 0 ? -1 : begin_map(l, e, generation_fd, err);
 }
 
 int livework_off(struct livework *l, pid_t pid, const struct digest *generation,
@@ -332,7 +329,6 @@ int livework_open_file(const struct livework *l, const struct digest *generation
 	return livebook_open_file(&l->book, generation, err);
 }
 
-/* --- the list --- */
 /* --- what has ended --- */
 
 static void log_off(const struct livework *l, pid_t pid, const struct digest *generation,

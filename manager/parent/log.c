@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/hash.h"
 #include "lib/utf8.h"
 #include "lib/wr.h"
 #include "manager/parent/options.h"
@@ -93,10 +94,10 @@ static void put_field(struct wr *w, const char *name, const char *value)
 {
 	char *shown = utf8_escaped(value);
 
-	wr_raw(w, name, strlen(name));
-	wr_raw(w, "=", 1);
-	wr_raw(w, shown, strlen(shown));
-	wr_raw(w, "\n", 1);
+	wr_text(w, name);
+	wr_text(w, "=");
+	wr_text(w, shown);
+	wr_text(w, "\n");
 	free(shown);
 }
 
@@ -151,20 +152,11 @@ static void say(enum log_level level, const struct log_event *e, const char *tex
 
 /* --- not twice --- */
 
-static uint64_t hash_of(const char *text)		/* FNV-1a */
-{
-	uint64_t h = 0xcbf29ce484222325;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3;
-	return h;
-}
-
 /* Was the line said a moment ago?  Else *before is how often it was held back since then. */
 static bool hold_back(const char *text, unsigned *before)
 {
 	static unsigned next;
-	uint64_t hash = hash_of(text), now = role_now_ms() + 1;
+	uint64_t hash = hash_text(text), now = role_now_ms() + 1;
 	struct said *at = said;
 
 	while (at < said + REMEMBERED && !(at->ms && at->hash == hash))

@@ -37,9 +37,7 @@ static void add_blocks(struct evidence *e, const struct profile *p,
 
 	place.module = evidence_module(e, p->module, true);
 	for (uint32_t i = 0; i < p->nblock; i++) {
-		const char *line = arena_printf(e->arena, "0x%" PRIx64 "\n", p->block[i].addr);
-
-		wr_raw(&lines, line, strlen(line));
+		wr_text(&lines, arena_printf(e->arena, "0x%" PRIx64 "\n", p->block[i].addr));
 		place.addr = place.block = p->block[i].addr;
 		place.count = p->block[i].samples;
 		add_place(e, &place);
@@ -100,16 +98,14 @@ int evidence_open(const struct evidence_module *m, const struct evidence_source 
 int evidence_add(struct evidence *e, const char *path, const struct evidence_source *source,
 		 struct err *err)
 {
-	static const char profile_start[] = "morph-profile ";
-	char start[sizeof(profile_start) - 1] = "";
 	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC), rc;
 
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
-	ssize_t n = pread(fd, start, sizeof(start), 0);
-	if (n < 0)
+	int is = profile_is_in(fd);
+	if (is < 0)
 		rc = err_set(err, ERR_SYS, "read: %s", strerror(errno));
-	else if (memcmp(start, profile_start, sizeof(start)) == 0)
+	else if (is)
 		rc = add_profile(e, fd, source, err);
 	else if (e->executions)
 		rc = err_set(err, ERR_USAGE, "samples and executions do not add up: this is a "

@@ -213,11 +213,8 @@ static void add_items(struct evidence *e, const struct evidence_source *source,
 
 		vec_push(e->arena, &e->place, p);
 		e->total += p.count;
-		if (open) {
-			const char *line = question(&f, item[i].off);
-
-			wr_raw(&lines, line, strlen(line));
-		}
+		if (open)
+			wr_text(&lines, question(&f, item[i].off));
 	}
 	if (known && (!open || evidence_ask_names(e, source->at.morph_edit,
 						  f.original < 0 ? f.fd : f.original, &lines,

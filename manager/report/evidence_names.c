@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/io.h"
 #include "lib/utf8.h"
 
 enum { WORDS = 4, FRAMES_MAX = 64 };
@@ -158,7 +159,7 @@ int evidence_ask_names(struct evidence *e, const char *morph_edit, int fd,
 	struct bytes text;
 	struct err unused;
 
-	job.in[1] = modulefile_memory(wr_bytes(places), err);
+	job.in[1] = io_memory_file(wr_bytes(places), err);
 	if (job.in[1] < 0)
 		return -1;
 	/* without it there is no debug file, and the other job says why */

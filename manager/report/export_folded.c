@@ -32,8 +32,7 @@ int export_folded(const struct evidence *e, struct wr *out, struct err *err)
 				wr_u8(out, ';');
 			put_name(out, s.frame[s.at[i].frame[k]].name);
 		}
-		const char *end = arena_printf(e->arena, " %.0f\n", count);
-		wr_raw(out, end, strlen(end));
+		wr_text(out, arena_printf(e->arena, " %.0f\n", count));
 	}
 	return 0;
 }

@@ -6,19 +6,12 @@
 
 #include <string.h>
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash(const uint8_t *p, size_t n)
-{
-	uint64_t h = 0xcbf29ce484222325;
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ p[i]) * 0x100000001b3;
-	return h ^ h >> 32;
-}
+#include "lib/hash.h"
 
 static uint32_t find_slot(const struct intern *t, const void *key, size_t n)
 {
-	uint32_t at = (uint32_t)hash(key, n) & (t->nslot - 1);
+	uint64_t h = hash_bytes(HASH_START, key, n);
+	uint32_t at = (uint32_t)(h ^ h >> 32) & (t->nslot - 1);
 
 	while (t->slot[at]) {
 		const struct bytes *k = &t->key.v[t->slot[at] - 1];

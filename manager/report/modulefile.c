@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
@@ -47,18 +46,6 @@ int modulefile_text(const char *morph_edit, const struct modulefile_job *job, st
 	int rc = io_read_all(fd, MODULEFILE_OUTPUT_MAX, a, out, err);
 	close(fd);
 	return rc;
-}
-
-int modulefile_memory(struct bytes text, struct err *err)
-{
-	int fd = memfd_create("text", MFD_CLOEXEC);
-
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
-	if (io_write_all(fd, text.p, text.n, err) == 0 && lseek(fd, 0, SEEK_SET) == 0)
-		return fd;
-	close(fd);
-	return -1;
 }
 
 int modulefile_open(const char *path, struct stat *st, struct err *err)

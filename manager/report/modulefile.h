@@ -34,8 +34,6 @@ int modulefile_run(const char *morph_edit, const struct modulefile_job *job, int
 /* The same; the whole output, in the arena. */
 int modulefile_text(const char *morph_edit, const struct modulefile_job *job, struct arena *a,
 		    struct bytes *out, struct err *err);
-/* A memory file with that text, to be read from its start; -1 with *err filled. */
-int modulefile_memory(struct bytes text, struct err *err);
 
 /* A descriptor.  What is no regular file is not opened at all. */
 int modulefile_open(const char *path, struct stat *st, struct err *err);

@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "lib/hash.h"
 #include "lib/memory.h"
 #include "manager/samples/space_impl.h"
 #include "monitor/spool.h"
@@ -194,10 +195,8 @@ struct process *space_enter(struct spaces *s, uint32_t pid)
 
 static uint64_t hash_file(const struct space_file *f)
 {
-	uint64_t h = 0xcbf29ce484222325;
+	uint64_t h = hash_text(f->path);
 
-	for (const char *c = f->path; *c; c++)
-		h = (h ^ (uint8_t)*c) * 0x100000001b3;
 	h = (h ^ f->inode) * 0x9e3779b97f4a7c15;
 	h = (h ^ f->inode_generation) * 0x9e3779b97f4a7c15;
 	h = (h ^ ((uint64_t)f->dev_major << 32 | f->dev_minor)) * 0x9e3779b97f4a7c15;

@@ -115,11 +115,6 @@ void ingest_observe(struct ingest *g, double seconds)
 	g->observe_s = seconds;
 }
 
-void ingest_spaces_counts(const struct ingest *g, struct spaces_counts *out)
-{
-	spaces_counts(g->spaces, out);
-}
-
 struct processes {
 	uint32_t *pid, n, max;
 };

@@ -38,6 +38,5 @@ void ingest_users(struct ingest *g, const uint32_t *uid, uint32_t n);
  * and of the path's files: at most `max`, ascending, in pid[]; returns how many. */
 uint32_t ingest_processes(struct ingest *g, const char *path, const struct digest *d,
 			  uint32_t *pid, uint32_t max);
-void ingest_spaces_counts(const struct ingest *g, struct spaces_counts *out);
 
 #endif

@@ -43,6 +43,7 @@ void store_close(struct store *s);		/* NULL is allowed */
 const char *store_dir(const struct store *s);
 int store_schema_version(void);
 uint64_t store_now_ns(void);			/* as in all its rows: since 1970 */
+uint64_t store_day_before(uint64_t ns);
 
 /* A transaction; calls nest, only the outermost one counts.  After a rollback inside, the outer
  * commit fails. */

@@ -104,24 +104,12 @@ int store_counting_by_generation(struct store *s, const struct digest *generatio
 
 int store_counting_ids(struct store *s, int64_t **module, uint32_t *n, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_COUNTING_IDS, err);
-
-	return q ? store_ids(s, q, module, n, err) : -1;
-}
-
-static int delete(struct store *s, enum store_sql which, int64_t module, struct err *err)
-{
-	sqlite3_stmt *q = store_sql(s, which, err);
-
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, module);
-	return store_run(s, q, err);
+	return store_all_ids(s, SQL_COUNTING_IDS, module, n, err);
 }
 
 int store_counting_end(struct store *s, int64_t module, struct err *err)
 {
-	return delete(s, SQL_COUNTING_DELETE, module, err);
+	return store_do_with(s, SQL_COUNTING_DELETE, module, err);
 }
 
 /* --- what it costs --- */
@@ -129,12 +117,11 @@ int store_counting_end(struct store *s, int64_t module, struct err *err)
 int store_counting_spent(struct store *s, int64_t module, uint64_t now_ns, double *cpu_s,
 			 struct err *err)
 {
-	static const uint64_t day_ns = UINT64_C(86400) * 1000000000;
 	sqlite3_stmt *q = store_sql(s, SQL_COUNT_SPENT, err);
 
 	if (!q)
 		return -1;
-	(void)sqlite3_bind_int64(q, 1, (int64_t)(now_ns > day_ns ? now_ns - day_ns : 0));
+	(void)sqlite3_bind_int64(q, 1, (int64_t)store_day_before(now_ns));
 	(void)sqlite3_bind_int64(q, 2, module);
 	if (store_step(s, q, err) != 1)
 		return -1;
@@ -155,8 +142,7 @@ int store_counting_spend(struct store *s, int64_t module, uint64_t now_ns, doubl
 	(void)sqlite3_bind_double(q, 3, cpu_s);
 	if (store_run(s, q, err) < 0)
 		return -1;
-	q = store_sql(s, SQL_COUNT_SPENT_PRUNE, err);
-	return q ? store_run(s, q, err) : -1;
+	return store_do(s, SQL_COUNT_SPENT_PRUNE, err);
 }
 
 /* --- what it brought --- */
@@ -205,13 +191,10 @@ static bool read_use(struct bytes b, struct store_profile *out)
 int store_counted_get(struct store *s, int64_t module, const struct digest *original,
 		      struct store_counted *out, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_COUNTED_GET, err);
+	sqlite3_stmt *q;
+	int rc = store_row_with(s, SQL_COUNTED_GET, module, &q, err);
 
 	*out = (struct store_counted){ 0 };
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, module);
-	int rc = store_step(s, q, err);
 	if (rc != 1)
 		return rc;
 	bool ok = store_get_digest(q, 0, &out->original) && store_get_u32(q, 1, &out->runs) &&
@@ -230,5 +213,5 @@ int store_counted_get(struct store *s, int64_t module, const struct digest *orig
 
 int store_counted_delete(struct store *s, int64_t module, struct err *err)
 {
-	return delete(s, SQL_COUNTED_DELETE, module, err);
+	return store_do_with(s, SQL_COUNTED_DELETE, module, err);
 }

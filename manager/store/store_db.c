@@ -25,6 +25,13 @@ uint64_t store_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+uint64_t store_day_before(uint64_t ns)
+{
+	static const uint64_t day_ns = UINT64_C(86400) * 1000000000;
+
+	return ns > day_ns ? ns - day_ns : 0;
+}
+
 /* --- errors --- */
 
 int store_fail(struct store *s, struct err *err)
@@ -88,6 +95,37 @@ int store_run(struct store *s, sqlite3_stmt *q, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
+int store_do(struct store *s, enum store_sql id, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, id, err);
+
+	return q ? store_run(s, q, err) : -1;
+}
+
+static sqlite3_stmt *sql_with(struct store *s, enum store_sql id, int64_t value,
+			      struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, id, err);
+
+	if (q)
+		(void)sqlite3_bind_int64(q, 1, value);
+	return q;
+}
+
+int store_do_with(struct store *s, enum store_sql id, int64_t value, struct err *err)
+{
+	sqlite3_stmt *q = sql_with(s, id, value, err);
+
+	return q ? store_run(s, q, err) : -1;
+}
+
+int store_row_with(struct store *s, enum store_sql id, int64_t value, sqlite3_stmt **q,
+		   struct err *err)
+{
+	*q = sql_with(s, id, value, err);
+	return *q ? store_step(s, *q, err) : -1;
+}
+
 int store_ids(struct store *s, sqlite3_stmt *q, int64_t **out, uint32_t *n, struct err *err)
 {
 	struct wr w = { 0 };
@@ -102,6 +140,14 @@ int store_ids(struct store *s, sqlite3_stmt *q, int64_t **out, uint32_t *n, stru
 	*n = (uint32_t)(w.n / sizeof(int64_t));
 	*out = (int64_t *)(void *)w.p;		/* malloc'd, so aligned; NULL when empty */
 	return 0;
+}
+
+int store_all_ids(struct store *s, enum store_sql id, int64_t **out, uint32_t *n,
+		  struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, id, err);
+
+	return q ? store_ids(s, q, out, n, err) : -1;
 }
 
 void store_bind_digest(sqlite3_stmt *q, int at, const struct digest *d)
@@ -214,9 +260,7 @@ double store_read_double(struct rd *r)
 int store_begin(struct store *s, struct err *err)
 {
 	if (s->depth == 0) {
-		sqlite3_stmt *q = store_sql(s, SQL_BEGIN, err);
-
-		if (!q || store_run(s, q, err) < 0)
+		if (store_do(s, SQL_BEGIN, err) < 0)
 			return -1;
 		s->failed = false;
 	}
@@ -227,9 +271,7 @@ int store_begin(struct store *s, struct err *err)
 int store_commit(struct store *s, struct err *err)
 {
 	if (s->depth == 1 && !s->failed) {
-		sqlite3_stmt *q = store_sql(s, SQL_COMMIT, err);
-
-		if (!q || store_run(s, q, err) < 0) {
+		if (store_do(s, SQL_COMMIT, err) < 0) {
 			store_rollback(s);
 			return -1;
 		}

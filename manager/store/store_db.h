@@ -49,10 +49,19 @@ sqlite3_stmt *store_sql(struct store *s, enum store_sql id, struct err *err);
 int store_step(struct store *s, sqlite3_stmt *q, struct err *err);
 /* Runs a statement that gives no row, and resets it. */
 int store_run(struct store *s, sqlite3_stmt *q, struct err *err);
+/* The same of a statement that asks for nothing, or for one number. */
+int store_do(struct store *s, enum store_sql id, struct err *err);
+int store_do_with(struct store *s, enum store_sql id, int64_t value, struct err *err);
+/* The row of a statement that asks for one number: 1, and *q is to be ended; 0, -1. */
+int store_row_with(struct store *s, enum store_sql id, int64_t value, sqlite3_stmt **q,
+		   struct err *err);
 /* Ends a statement that gave the one row wanted. */
 void store_done(sqlite3_stmt *q);
 /* The first column of all rows; *out is malloc'd. */
 int store_ids(struct store *s, sqlite3_stmt *q, int64_t **out, uint32_t *n, struct err *err);
+/* The same of a statement that asks for nothing. */
+int store_all_ids(struct store *s, enum store_sql id, int64_t **out, uint32_t *n,
+		  struct err *err);
 
 /* The blob is only borrowed: it lives until the statement has run. */
 void store_bind_digest(sqlite3_stmt *q, int at, const struct digest *d);

@@ -237,21 +237,14 @@ int store_fleet_get(struct store *s, const struct digest *original, uint32_t kin
 	return good ? 1 : store_damaged(s, "fleet", err);
 }
 
-static int run(struct store *s, enum store_sql id, struct err *err)
-{
-	sqlite3_stmt *q = store_sql(s, id, err);
-
-	return q ? store_run(s, q, err) : -1;
-}
-
 int store_fleet_prune(struct store *s, struct err *err)
 {
-	return run(s, SQL_FLEET_PRUNE, err);
+	return store_do(s, SQL_FLEET_PRUNE, err);
 }
 
 int store_fleet_clear(struct store *s, struct err *err)
 {
-	return run(s, SQL_FLEET_CLEAR, err) < 0 ? -1 : run(s, SQL_EPOCH_CLEAR, err);
+	return store_do(s, SQL_FLEET_CLEAR, err) < 0 ? -1 : store_do(s, SQL_EPOCH_CLEAR, err);
 }
 
 /* --- values --- */

@@ -164,13 +164,10 @@ static bool read_legacy(sqlite3_stmt *q, struct store_legacy *l)
 
 int store_legacy_get(struct store *s, int64_t module, struct store_legacy *out, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_LEGACY_GET, err);
+	sqlite3_stmt *q;
+	int rc = store_row_with(s, SQL_LEGACY_GET, module, &q, err);
 
 	*out = (struct store_legacy){ 0 };
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, module);
-	int rc = store_step(s, q, err);
 	if (rc != 1)
 		return rc;
 	bool ok = read_legacy(q, out);
@@ -179,16 +176,6 @@ int store_legacy_get(struct store *s, int64_t module, struct store_legacy *out, 
 		return 1;
 	store_legacy_free(out);
 	return store_damaged(s, "legacy", err);
-}
-
-static int run_with_module(struct store *s, enum store_sql id, int64_t module, struct err *err)
-{
-	sqlite3_stmt *q = store_sql(s, id, err);
-
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, module);
-	return store_run(s, q, err);
 }
 
 int store_legacy_try(struct store *s, int64_t module, uint32_t tries, struct err *err)
@@ -204,14 +191,12 @@ int store_legacy_try(struct store *s, int64_t module, uint32_t tries, struct err
 
 int store_legacy_delete(struct store *s, int64_t module, struct err *err)
 {
-	return run_with_module(s, SQL_LEGACY_DELETE, module, err);
+	return store_do_with(s, SQL_LEGACY_DELETE, module, err);
 }
 
 int store_legacy_ids(struct store *s, int64_t **module, uint32_t *n, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_LEGACY_IDS, err);
-
-	return q ? store_ids(s, q, module, n, err) : -1;
+	return store_all_ids(s, SQL_LEGACY_IDS, module, n, err);
 }
 
 /* --- what was inherited --- */
@@ -269,13 +254,10 @@ static bool read_inherited(sqlite3_stmt *q, struct store_inherited *i)
 int store_inherited_get(struct store *s, int64_t module, const struct digest *original,
 			struct store_inherited *out, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_INHERITED_GET, err);
+	sqlite3_stmt *q;
+	int rc = store_row_with(s, SQL_INHERITED_GET, module, &q, err);
 
 	*out = (struct store_inherited){ 0 };
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, module);
-	int rc = store_step(s, q, err);
 	if (rc != 1)
 		return rc;
 	bool ok = read_inherited(q, out);
@@ -288,26 +270,17 @@ int store_inherited_get(struct store *s, int64_t module, const struct digest *or
 
 int store_inherited_delete(struct store *s, int64_t module, struct err *err)
 {
-	return run_with_module(s, SQL_INHERITED_DELETE, module, err);
+	return store_do_with(s, SQL_INHERITED_DELETE, module, err);
 }
 
 int store_inherited_ids(struct store *s, int64_t **module, uint32_t *n, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_INHERITED_IDS, err);
-
-	return q ? store_ids(s, q, module, n, err) : -1;
+	return store_all_ids(s, SQL_INHERITED_IDS, module, n, err);
 }
 
 int store_inherit_clear(struct store *s, struct err *err)
 {
-	static const enum store_sql all[] = { SQL_SIGNATURE_CLEAR, SQL_LEGACY_CLEAR,
-					      SQL_INHERITED_CLEAR };
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		sqlite3_stmt *q = store_sql(s, all[i], err);
-
-		if (!q || store_run(s, q, err) < 0)
-			return -1;
-	}
-	return 0;
+	return store_do(s, SQL_SIGNATURE_CLEAR, err) < 0 ||
+	       store_do(s, SQL_LEGACY_CLEAR, err) < 0 ||
+	       store_do(s, SQL_INHERITED_CLEAR, err) < 0 ? -1 : 0;
 }

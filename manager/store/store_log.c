@@ -127,12 +127,9 @@ int store_generation_crashed(struct store *s, int64_t module, bool *out, struct 
 int store_generation_made_from(struct store *s, int64_t id, struct store_profile *out,
 			       struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_GENERATION_MADE_FROM, err);
+	sqlite3_stmt *q;
+	int rc = store_row_with(s, SQL_GENERATION_MADE_FROM, id, &q, err);
 
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, id);
-	int rc = store_step(s, q, err);
 	if (rc != 1)
 		return rc;
 	struct bytes b = store_get_blob(q, 0);
@@ -211,13 +208,10 @@ int store_generation_newest_layout(struct store *s, int64_t module,
 
 int store_generation_next(struct store *s, int64_t module, uint32_t *out, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_GENERATION_MAX, err);
+	sqlite3_stmt *q;
 	uint32_t max = 0;
+	int rc = store_row_with(s, SQL_GENERATION_MAX, module, &q, err);
 
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, module);
-	int rc = store_step(s, q, err);
 	if (rc < 0)
 		return -1;
 	bool ok = rc == 1 && store_get_u32(q, 0, &max) && max < UINT32_MAX;
@@ -243,13 +237,7 @@ int store_generation_each(struct store *s, int64_t module,
 	for (uint32_t i = 0; i < n && rc >= 0; i++) {
 		struct store_generation g;
 
-		q = store_sql(s, SQL_GENERATION_BY_ID, err);
-		if (!q) {
-			rc = -1;
-			break;
-		}
-		(void)sqlite3_bind_int64(q, 1, id[i]);
-		rc = store_step(s, q, err);
+		rc = store_row_with(s, SQL_GENERATION_BY_ID, id[i], &q, err);
 		if (rc == 1)
 			rc = store_read_generation(s, q, &g, err);
 		if (rc == 1 && !f(ctx, &g))
@@ -282,23 +270,15 @@ int store_intent_begin(struct store *s, struct store_intent *i, struct err *err)
 
 int store_intent_end(struct store *s, int64_t id, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_INTENT_DELETE, err);
-
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, id);
-	return store_run(s, q, err);
+	return store_do_with(s, SQL_INTENT_DELETE, id, err);
 }
 
 /* 1 found, 0 gone. */
 static int intent_get(struct store *s, int64_t id, struct store_intent *out, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_INTENT_BY_ID, err);
+	sqlite3_stmt *q;
+	int rc = store_row_with(s, SQL_INTENT_BY_ID, id, &q, err);
 
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, id);
-	int rc = store_step(s, q, err);
 	if (rc != 1)
 		return rc;
 	out->id = sqlite3_column_int64(q, 0);
@@ -313,10 +293,9 @@ static int intent_get(struct store *s, int64_t id, struct store_intent *out, str
 int store_intent_each(struct store *s, bool (*f)(void *ctx, const struct store_intent *i),
 		      void *ctx, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_INTENT_IDS, err);
 	int64_t *id = NULL;
 	uint32_t n = 0;
-	int rc = q ? store_ids(s, q, &id, &n, err) : -1;
+	int rc = store_all_ids(s, SQL_INTENT_IDS, &id, &n, err);
 
 	for (uint32_t i = 0; i < n && rc >= 0; i++) {
 		struct store_intent in;
@@ -344,18 +323,14 @@ int store_history_add(struct store *s, const char *path, const char *event, cons
 	(void)sqlite3_bind_text(q, 4, detail, (int)strnlen(detail, 1023), SQLITE_STATIC);
 	if (store_run(s, q, err) < 0)
 		return -1;
-	q = store_sql(s, SQL_HISTORY_PRUNE, err);
-	return q ? store_run(s, q, err) : -1;
+	return store_do(s, SQL_HISTORY_PRUNE, err);
 }
 
 static int history_get(struct store *s, int64_t id, struct store_event *out, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_HISTORY_BY_ID, err);
+	sqlite3_stmt *q;
+	int rc = store_row_with(s, SQL_HISTORY_BY_ID, id, &q, err);
 
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, id);
-	int rc = store_step(s, q, err);
 	if (rc != 1)
 		return rc;
 	out->time_ns = (uint64_t)sqlite3_column_int64(q, 0);

@@ -49,12 +49,9 @@ int store_module_by_path(struct store *s, const char *path, struct store_module 
 
 int store_module_by_id(struct store *s, int64_t id, struct store_module *out, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_MODULE_BY_ID, err);
+	sqlite3_stmt *q;
+	int rc = store_row_with(s, SQL_MODULE_BY_ID, id, &q, err);
 
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, id);
-	int rc = store_step(s, q, err);
 	return rc == 1 ? read_module(s, q, out, err) : rc;
 }
 
@@ -87,16 +84,6 @@ int store_module_put(struct store *s, struct store_module *m, struct err *err)
 	return 0;
 }
 
-static int run_with_id(struct store *s, enum store_sql id, int64_t value, struct err *err)
-{
-	sqlite3_stmt *q = store_sql(s, id, err);
-
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, value);
-	return store_run(s, q, err);
-}
-
 int store_module_discard(struct store *s, int64_t module, struct err *err)
 {
 	static const enum store_sql all[] = { SQL_PROFILE_DELETE, SQL_USE_DELETE,
@@ -104,15 +91,9 @@ int store_module_discard(struct store *s, int64_t module, struct err *err)
 					      SQL_COUNTING_DELETE, SQL_COUNTED_DELETE,
 					      SQL_TURNS_DELETE, SQL_INHERITED_DELETE };
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		sqlite3_stmt *q = store_sql(s, all[i], err);
-
-		if (!q)
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (store_do_with(s, all[i], module, err) < 0)
 			return -1;
-		(void)sqlite3_bind_int64(q, 1, module);
-		if (store_run(s, q, err) < 0)
-			return -1;
-	}
 	return 0;
 }
 
@@ -121,9 +102,9 @@ int store_module_delete(struct store *s, int64_t id, struct err *err)
 	if (store_begin(s, err) < 0)
 		return -1;
 	if (store_module_discard(s, id, err) < 0 ||
-	    run_with_id(s, SQL_LEGACY_DELETE, id, err) < 0 ||
-	    run_with_id(s, SQL_GENERATION_DELETE, id, err) < 0 ||
-	    run_with_id(s, SQL_MODULE_DELETE, id, err) < 0) {
+	    store_do_with(s, SQL_LEGACY_DELETE, id, err) < 0 ||
+	    store_do_with(s, SQL_GENERATION_DELETE, id, err) < 0 ||
+	    store_do_with(s, SQL_MODULE_DELETE, id, err) < 0) {
 		store_rollback(s);
 		return -1;
 	}
@@ -133,10 +114,9 @@ int store_module_delete(struct store *s, int64_t id, struct err *err)
 int store_module_each(struct store *s, bool (*f)(void *ctx, const struct store_module *m),
 		      void *ctx, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_MODULE_IDS, err);
 	int64_t *id = NULL;
 	uint32_t n = 0;
-	int rc = q ? store_ids(s, q, &id, &n, err) : -1;
+	int rc = store_all_ids(s, SQL_MODULE_IDS, &id, &n, err);
 
 	for (uint32_t i = 0; i < n && rc >= 0; i++) {
 		struct store_module m;
@@ -171,8 +151,7 @@ static int file_insert(struct store *s, const struct store_file *f, struct err *
 		if (store_run(s, q, err) < 0)
 			return -1;
 	}
-	sqlite3_stmt *q = store_sql(s, SQL_FILE_PRUNE, err);
-	return q ? store_run(s, q, err) : -1;
+	return store_do(s, SQL_FILE_PRUNE, err);
 }
 
 int store_file_put(struct store *s, const struct store_file *f, struct err *err)
@@ -218,12 +197,8 @@ int store_file_find(struct store *s, uint64_t dev, bool dev_any, uint64_t inode,
 
 int store_table_prune(struct store *s, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_TABLE_PRUNE, err);
-
-	if (!q || store_run(s, q, err) < 0)
-		return -1;
-	q = store_sql(s, SQL_SIGNATURE_PRUNE, err);
-	return q ? store_run(s, q, err) : -1;
+	return store_do(s, SQL_TABLE_PRUNE, err) < 0 ? -1
+						      : store_do(s, SQL_SIGNATURE_PRUNE, err);
 }
 
 int store_table_has(struct store *s, const struct digest *original, struct err *err)

@@ -17,12 +17,9 @@
 int store_profile_get(struct store *s, int64_t module, struct store_profile *out,
 		      struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_PROFILE_GET, err);
+	sqlite3_stmt *q;
+	int rc = store_row_with(s, SQL_PROFILE_GET, module, &q, err);
 
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, module);
-	int rc = store_step(s, q, err);
 	if (rc != 1)
 		return rc;
 	rc = profile_decode(store_get_blob(q, 0), out);

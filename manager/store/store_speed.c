@@ -150,12 +150,9 @@ static int decode(struct bytes b, struct speedtest *p)
 
 int store_speed_get(struct store *s, int64_t module, struct speedtest *out, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_SPEED_GET, err);
+	sqlite3_stmt *q;
+	int rc = store_row_with(s, SQL_SPEED_GET, module, &q, err);
 
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, module);
-	int rc = store_step(s, q, err);
 	if (rc < 0)
 		return -1;
 	*out = (struct speedtest){ 0 };

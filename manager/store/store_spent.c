@@ -31,11 +31,7 @@ int store_spent_add(struct store *s, const struct store_cost *c, uint64_t time_n
 	if (put(s, SQL_SPENT_MORE, c, time_ns, err) < 0 ||
 	    (!sqlite3_changes(s->db) && put(s, SQL_SPENT_INSERT, c, time_ns, err) < 0))
 		return -1;
-	sqlite3_stmt *q = store_sql(s, SQL_SPENT_PRUNE, err);
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, c->owner);
-	return store_run(s, q, err);
+	return store_do_with(s, SQL_SPENT_PRUNE, c->owner, err);
 }
 
 int store_spent_by(struct store *s, uint32_t owner, uint64_t since_ns, double *cpu_s,

@@ -33,12 +33,9 @@ static int machine_samples(struct store *s, uint64_t *out, struct err *err)
 
 int store_use_get(struct store *s, int64_t module, struct store_use *out, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_USE_GET, err);
+	sqlite3_stmt *q;
+	int rc = store_row_with(s, SQL_USE_GET, module, &q, err);
 
-	if (!q)
-		return -1;
-	(void)sqlite3_bind_int64(q, 1, module);
-	int rc = store_step(s, q, err);
 	if (rc < 0)
 		return -1;
 	*out = (struct store_use){ .begun_ns = store_now_ns() };

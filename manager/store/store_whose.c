@@ -83,7 +83,5 @@ int store_whose_get(struct store *s, int64_t module, struct share_use **out, uin
 
 int store_whose_clear(struct store *s, struct err *err)
 {
-	sqlite3_stmt *q = store_sql(s, SQL_CONTRIBUTOR_CLEAR, err);
-
-	return q ? store_run(s, q, err) : -1;
+	return store_do(s, SQL_CONTRIBUTOR_CLEAR, err);
 }

@@ -109,14 +109,6 @@ int loaderpath_make(const char *dir, const char *program, const struct world_ima
 	return rc;
 }
 
-void loaderpath_free(struct loaderpath *p)
-{
-	free(p->program);
-	free(p->libraries);
-	free(p->temporary);
-	*p = (struct loaderpath){ 0 };
-}
-
 int loaderpath_confine(const char *dir, struct err *err)
 {
 	const unsigned see = LANDLOCK_READ | LANDLOCK_LIST | LANDLOCK_RUN;

@@ -23,7 +23,6 @@ struct loaderpath {
 /* Puts copies into the new folder `dir`; `program` is the path that the command starts. */
 int loaderpath_make(const char *dir, const char *program, const struct world_image *image,
 		    size_t nimage, struct loaderpath *out, struct err *err);
-void loaderpath_free(struct loaderpath *p);
 /* Does the name say that the file is a library, which a program does not execute? */
 bool loaderpath_is_library(const char *path);
 /* This process and its children write from now on to files beneath `dir` alone, and to devices

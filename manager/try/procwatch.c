@@ -1,8 +1,6 @@
 /* procwatch.c - looks at processes in /proc */
 #include "manager/try/procwatch.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -171,18 +169,14 @@ int procwatch_write(const struct procwatch *w, const char *path, struct err *err
 {
 	struct wr text = { 0 };
 	char number[32];
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), rc = -1;
 
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
 	for (uint32_t i = 0; i < w->nfile; i++) {
 		(void)snprintf(number, sizeof(number), "%" PRIu64 " ", w->file[i].ns);
-		wr_raw(&text, number, strlen(number));
-		wr_raw(&text, w->file[i].path, strlen(w->file[i].path));
+		wr_text(&text, number);
+		wr_text(&text, w->file[i].path);
 		wr_u8(&text, '\n');
 	}
-	rc = io_write_all(fd, text.p, text.n, err);
+	int rc = io_write_file(path, 0600, wr_bytes(&text), err);
 	wr_free(&text);
-	close(fd);
 	return rc;
 }

@@ -571,11 +571,7 @@ static int fill_counts(int counts, int counters, struct err *err)
 	uint8_t *whole = arena_dup(a, text.p, text.n);
 	memcpy(whole + f.offset, read.p, read.n);
 	whole[f.offset] |= 1;		/* how often it was begun: it was at work */
-	out = memfd_create("counts", MFD_CLOEXEC);
-	if (out < 0)
-		err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
-	else if (io_write_all(out, whole, text.n, err) < 0 || lseek(out, 0, SEEK_SET) < 0)
-		close_fd(&out);
+	out = io_memory_file((struct bytes){ whole, text.n }, err);
 out:
 	arena_free(a);
 	return out;
@@ -598,11 +594,8 @@ static int keep_counted(const struct splicing *s, const struct splicing_file *f,
 		if (rc == 0 && p.nedge == 0)
 			rc = err_set(err, ERR_REFUSED, "nothing of what is uncertain ran "
 				     "meanwhile");
-		int to = rc < 0 ? -1 :
-			 open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-		if (rc == 0 && (to < 0 || io_write_all(to, text.p, text.n, err) < 0))
-			rc = err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
-		close_fd(&to);
+		if (rc == 0)
+			rc = io_write_file(path, 0600, text, err);
 		job_result_close(&r);
 	}
 	arena_free(a);

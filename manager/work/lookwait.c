@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+#include "lib/hash.h"
+
 static const uint64_t most_bytes = UINT64_C(1) << 60;	/* more make no difference */
 
 /* What he has spent, with what has come back since. */
@@ -68,10 +70,8 @@ void lookwait_pay(struct lookwait *l, uint32_t owner, uint64_t bytes, uint64_t n
 
 static uint64_t key_of(const char *path)
 {
-	uint64_t h = 14695981039346656037u;		/* FNV-1a */
+	uint64_t h = hash_text(path);
 
-	for (; *path; path++)
-		h = (h ^ (uint8_t)*path) * 1099511628211u;
 	return h ? h : 1;
 }
 

@@ -21,12 +21,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/err.h"
-#include "lib/io.h"
 #include "manager/store/module.h"
 #include "manager/work/lookwait.h"
 #include "policy/policy.h"
@@ -61,18 +59,6 @@ int work_read(int fd, struct wr *out, struct err *err)
 		got += (size_t)k;
 	}
 	return 0;
-}
-
-int work_profile_file(struct bytes text, struct err *err)
-{
-	int fd = memfd_create("morph-profile", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "memfd_create failed");
-	if (io_write_all(fd, text.p, text.n, err) == 0)
-		return fd;
-	close(fd);
-	return -1;
 }
 
 int work_table(struct work *w, const struct store_module *m, struct blocktable *out,

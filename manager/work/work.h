@@ -123,8 +123,10 @@ int work_budget(struct work *w, uint32_t owner, uint64_t bytes, struct err *err)
 /* What jobs have taken since the last call, and bytes that were written, are the owner's; of
  * root's only what was done for a module counts. */
 void work_charge(struct work *w, int64_t module, uint32_t owner, uint64_t bytes);
-/* May jobs be run for the module, by what its owner, or the policy for it, allows a day? */
-bool work_budget_left(struct work *w, const struct store_module *m, const struct policy *p);
+/* May jobs be run for a file of that owner, and so many bytes be written, by what the policy
+ * allows a day?  For root's *p says that.  1; 0; -1. */
+int work_budget_left(struct work *w, uint32_t owner, uint64_t bytes, const struct policy *p,
+		     struct err *err);
 uint32_t work_owner(int fd);			/* of the file */
 
 /* --- rules of the policy (work_rule.c) --- */
@@ -169,8 +171,6 @@ struct work_evidence;
  * the caller's to free. */
 int work_profile(struct work *w, const struct store_module *m, struct work_evidence *e,
 		 struct wr *text, struct err *err);
-/* A memory file with the text, which nobody changes; -1: there is none. */
-int work_profile_file(struct bytes text, struct err *err);
 /* Processes met faults: generations that are to blame go (work_crash.c, policy/blame.h). */
 void work_crashes(struct work *w, const struct attribution *a);
 /* Puts the original back in the place of a generation that failed in `state`, a past tense

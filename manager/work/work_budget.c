@@ -16,7 +16,6 @@
 
 int work_budget(struct work *w, uint32_t owner, uint64_t bytes, struct err *err)
 {
-	const uint64_t now_ns = store_now_ns(), day_ns = UINT64_C(86400) * 1000000000;
 	const unsigned max_s = w->policy->owner_cpu_per_day_s;
 	const unsigned max_mib = w->policy->owner_disk_per_day_mib;
 	const double mib = 1 << 20;
@@ -24,8 +23,8 @@ int work_budget(struct work *w, uint32_t owner, uint64_t bytes, struct err *err)
 
 	if (owner == 0)
 		return 0;
-	if (store_spent_by(w->store, owner, now_ns > day_ns ? now_ns - day_ns : 0, &cpu_s,
-			   &written, err) < 0)
+	if (store_spent_by(w->store, owner, store_day_before(store_now_ns()), &cpu_s, &written,
+			   err) < 0)
 		return -1;
 	if (cpu_s >= max_s)
 		return err_set(err, ERR_REFUSED, "user %" PRIu32 " has used %.1f of %u s of "
@@ -39,15 +38,17 @@ int work_budget(struct work *w, uint32_t owner, uint64_t bytes, struct err *err)
 	return 0;
 }
 
-bool work_budget_left(struct work *w, const struct store_module *m, const struct policy *p)
+int work_budget_left(struct work *w, uint32_t owner, uint64_t bytes, const struct policy *p,
+		     struct err *err)
 {
-	uint64_t now_ns = store_now_ns(), day_ns = UINT64_C(86400) * 1000000000;
-	double cpu_s, bytes;
+	double cpu_s, written;
 
-	if (m->owner)
-		return work_budget(w, m->owner, m->seen.size, NULL) == 0;
-	return store_spent(w->store, 0, now_ns > day_ns ? now_ns - day_ns : 0, &cpu_s, &bytes,
-			   NULL) == 0 && cpu_s < p->cpu_per_day_s;
+	if (owner)
+		return work_budget(w, owner, bytes, err) == 0;
+	if (store_spent(w->store, 0, store_day_before(store_now_ns()), &cpu_s, &written, err) <
+	    0)
+		return -1;
+	return cpu_s < p->cpu_per_day_s;
 }
 
 void work_charge(struct work *w, int64_t module, uint32_t owner, uint64_t bytes)

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/io.h"
 #include "lib/memory.h"
 #include "lib/procstat.h"
 #include "manager/store/ingest.h"
@@ -126,7 +127,7 @@ static int open_burst(struct burst *b, struct err *err)
 	struct wr text = { 0 };
 
 	if (work_profile(b->w, &b->m, &b->known, &text, err) == 0)
-		b->profile_fd = work_profile_file(wr_bytes(&text), err);
+		b->profile_fd = io_memory_file(wr_bytes(&text), err);
 	wr_free(&text);
 	if (b->profile_fd < 0)
 		return -1;
@@ -327,7 +328,8 @@ static int try_all(struct burst *b, struct err *err)
 	int rc = 0;
 
 	find_candidates(b->w, &b->m, &b->policy, &c);
-	if (!c.n || !work_budget_left(b->w, &b->m, &b->policy))
+	if (!c.n ||
+	    work_budget_left(b->w, b->m.owner, b->m.seen.size, &b->policy, NULL) <= 0)
 		return 0;
 	if (open_burst(b, err) < 0 || make_form(b, 0, err) < 0)
 		return -1;

@@ -7,7 +7,6 @@
  *
  * Tested by tests/e2e/upgrade.sh.
  */
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -38,15 +37,9 @@ int work_map_file(struct work *w, const struct digest *generation, struct err *e
 	int fd = -1, rc = store_generation_map(w->store, generation, &map, err);
 
 	if (rc > 0)
-		fd = memfd_create("morph-map", MFD_CLOEXEC);
-	if (rc > 0 && fd < 0)
-		err_set(err, ERR_SYS, "memfd_create failed");
+		fd = io_memory_file(wr_bytes(&map), err);
 	else if (rc == 0)
 		err_set(err, ERR_REFUSED, "its block map is not kept");
-	if (fd >= 0 && io_write_all(fd, map.p, map.n, err) < 0) {
-		close(fd);
-		fd = -1;
-	}
 	wr_free(&map);
 	return fd;
 }

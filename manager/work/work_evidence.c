@@ -13,6 +13,7 @@
 
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "lib/io.h"
 #include "lib/profile.h"
 #include "manager/work/work.h"
 #include "policy/decide.h"
@@ -100,7 +101,7 @@ int work_evidence_file(struct work *w, const struct store_module *m, const struc
 
 	err->kind = ERR_NONE;
 	int rc = work_evidence_text(w, m, p, now, &text, counted, err);
-	int fd = rc > 0 ? work_profile_file(wr_bytes(&text), err) : -1;
+	int fd = rc > 0 ? io_memory_file(wr_bytes(&text), err) : -1;
 	wr_free(&text);
 	return fd;
 }

@@ -16,6 +16,7 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/fleetfile.h"
+#include "lib/io.h"
 #include "lib/memory.h"
 #include "manager/samples/attribute.h"
 #include "manager/work/fleetwork.h"
@@ -209,7 +210,7 @@ static int begin(struct work *w, struct err *err)
 	int fd = -1, rc = build(w, a, &request, err);
 
 	if (rc == 0) {
-		fd = work_profile_file(wr_bytes(&request), err);
+		fd = io_memory_file(wr_bytes(&request), err);
 		rc = fd < 0 ? -1 : ask_share(w->ask, w->policy->share_conninfo, fd, err);
 	}
 	if (fd >= 0)

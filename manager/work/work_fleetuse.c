@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "lib/err.h"
-#include "lib/memory.h"
 #include "manager/work/work.h"
 #include "policy/fleetweight.h"
 #include "policy/policy.h"
@@ -50,29 +49,19 @@ static int look(struct work *w, const struct store_module *m, const struct polic
 	return rc;
 }
 
-/* Both are ascending by block. */
-static void add_blocks(struct store_profile *own, const struct store_profile *f, double factor)
+/* What becomes nothing goes. */
+static void scale(struct store_profile *p, double factor)
 {
-	size_t most = (size_t)own->ncount + f->ncount;
-	struct store_count *sum = memory_new(most, sizeof(*sum));
 	uint32_t n = 0;
 
-	for (uint32_t i = 0, k = 0; i < own->ncount || k < f->ncount; ) {
-		struct store_count c = { 0 };
-
-		if (k == f->ncount ||
-		    (i < own->ncount && own->count[i].block <= f->count[k].block))
-			c = own->count[i++];
-		else
-			c.block = f->count[k].block;
-		if (k < f->ncount && f->count[k].block == c.block)
-			c.samples += (uint64_t)llround((double)f->count[k++].samples * factor);
-		if (c.samples)
-			sum[n++] = c;
+	for (uint32_t i = 0; i < p->ncount; i++) {
+		p->count[n] = p->count[i];
+		p->count[n].samples =
+			(uint64_t)llround((double)p->count[i].samples * factor);
+		n += p->count[n].samples > 0;
 	}
-	free(own->count);
-	own->count = sum;
-	own->ncount = n;
+	p->ncount = n;
+	edgecounts_scale(&p->edges, factor);
 }
 
 int work_fleet_add(struct work *w, const struct store_module *m, const struct policy *p,
@@ -85,9 +74,8 @@ int work_fleet_add(struct work *w, const struct store_module *m, const struct po
 		return rc;
 	double factor = out->samples > 0 ? out->weight / out->samples : 0;
 	if (factor > 0) {
-		add_blocks(own, &f.profile, factor);
-		edgecounts_scale(&f.profile.edges, factor);
-		edgecounts_add(&own->edges, &f.profile.edges, 1);
+		scale(&f.profile, factor);
+		store_profile_mix(own, &f.profile, 1);
 	}
 	store_profile_free(&f.profile);
 	return 0;

@@ -20,6 +20,7 @@
 
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "lib/io.h"
 #include "lib/memory.h"
 #include "lib/profile.h"
 #include "manager/store/module.h"
@@ -34,18 +35,16 @@ static bool gave_way(const struct work *w)
 	return w->ask->yield.done || w->ask->stop;
 }
 
-/* 1: a job may be run for files of that owner; 0: today's budget is spent. */
-static int has_budget(struct work *w, uint32_t owner, struct err *err)
+/* Calls f for the modules as long as it has nothing to do for them, 0; frees the array. */
+static int first_of(struct work *w, int64_t *module, uint32_t n,
+		    int (*f)(struct work *w, int64_t module, struct err *err), struct err *err)
 {
-	const uint64_t now_ns = store_now_ns(), day_ns = UINT64_C(86400) * 1000000000;
-	double cpu_s, bytes;
+	int rc = 0;
 
-	if (owner)
-		return work_budget(w, owner, 0, err) == 0;
-	if (store_spent(w->store, 0, now_ns > day_ns ? now_ns - day_ns : 0, &cpu_s, &bytes,
-			err) < 0)
-		return -1;
-	return cpu_s < w->policy->cpu_per_day_s;
+	for (uint32_t i = 0; i < n && rc == 0; i++)
+		rc = f(w, module[i], err);
+	free(module);
+	return rc;
 }
 
 /* --- signatures --- */
@@ -81,7 +80,7 @@ static int sign(struct work *w, int64_t module, struct err *err)
 
 	if (rc <= 0 || !work_inherits(w, m.path, &policy))
 		return rc < 0 ? -1 : 0;
-	rc = has_budget(w, m.owner, err);
+	rc = work_budget_left(w, m.owner, 0, w->policy, err);
 	if (rc <= 0)
 		return rc;
 	rc = make_signature(w, &m, &policy, &text, &why);
@@ -104,14 +103,10 @@ static int sign_next(struct work *w, struct err *err)
 	double least = decide_inherit_least(policy_least_samples(w->policy));
 	int64_t *module = NULL;
 	uint32_t n;
-	int rc = 0;
 
 	if (store_signature_lacking(w->store, least, &module, &n, err) < 0)
 		return -1;
-	for (uint32_t i = 0; i < n && rc == 0; i++)
-		rc = sign(w, module[i], err);
-	free(module);
-	return rc;
+	return first_of(w, module, n, sign, err);
 }
 
 /* --- inheriting --- */
@@ -204,8 +199,8 @@ static int run(struct heir *h, const struct wr *old, struct store_profile *profi
 	struct wr text = { 0 }, figures = { 0 };
 
 	in[0] = work_open_pristine(h->w, &h->m, err);
-	in[1] = in[0] < 0 ? -1 : work_profile_file(wr_bytes(&h->from.signature), err);
-	in[2] = in[1] < 0 ? -1 : work_profile_file(wr_bytes(old), err);
+	in[1] = in[0] < 0 ? -1 : io_memory_file(wr_bytes(&h->from.signature), err);
+	in[2] = in[1] < 0 ? -1 : io_memory_file(wr_bytes(old), err);
 	struct ask_job job = { .kind = JOB_INHERIT, .nin = 3, .in = { in[0], in[1], in[2] } };
 	if (in[2] < 0)
 		err->kind = ERR_SYS;		/* of no job: another time may mend it */
@@ -354,7 +349,7 @@ static int consider(struct work *w, int64_t module, struct err *err)
 	if (rc == 1 && !work_inherits(w, h->m.path, &h->policy))
 		rc = store_legacy_delete(w->store, module, err);
 	else if (rc == 1)
-		rc = has_budget(w, h->m.owner, err);
+		rc = work_budget_left(w, h->m.owner, 0, w->policy, err);
 	if (rc == 1) {
 		rc = store_legacy_get(w->store, module, &h->from, &why);
 		rc = rc < 0 ? give_up(w, &h->m, why.text, err) : rc > 0 ? inherit(h, err) : 0;
@@ -367,14 +362,10 @@ static int inherit_next(struct work *w, struct err *err)
 {
 	int64_t *module = NULL;
 	uint32_t n;
-	int rc = 0;
 
 	if (store_legacy_ids(w->store, &module, &n, err) < 0)
 		return -1;
-	for (uint32_t i = 0; i < n && rc == 0; i++)
-		rc = consider(w, module[i], err);
-	free(module);
-	return rc;
+	return first_of(w, module, n, consider, err);
 }
 
 /* --- what has been displaced --- */
@@ -410,14 +401,10 @@ static int forget_displaced(struct work *w, struct err *err)
 {
 	int64_t *module = NULL;
 	uint32_t n;
-	int rc = 0;
 
 	if (store_inherited_ids(w->store, &module, &n, err) < 0)
 		return -1;
-	for (uint32_t i = 0; i < n && rc == 0; i++)
-		rc = forget(w, module[i], err);
-	free(module);
-	return rc;
+	return first_of(w, module, n, forget, err);
 }
 
 void work_inherit(struct work *w)

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/io.h"
 #include "lib/memory.h"
 #include "lib/procstat.h"
 #include "manager/store/ingest.h"
@@ -325,7 +326,7 @@ static int open_form(struct form *f, struct err *err)
 	char counted[WORK_COUNTED_MAX];
 
 	if (work_profile(w, &f->m, &known, &text, err) == 0)
-		f->profile_fd = work_profile_file(wr_bytes(&text), err);
+		f->profile_fd = io_memory_file(wr_bytes(&text), err);
 	wr_free(&text);
 	if (f->profile_fd >= 0)
 		f->original_fd = work_open_pristine(w, &f->m, err);
@@ -478,7 +479,8 @@ static bool may_make(struct work *w, const struct store_module *m, const struct 
 {
 	struct share s;
 
-	return work_share(w, m, p, &s, NULL) == 0 && s.enough && work_budget_left(w, m, p);
+	return work_share(w, m, p, &s, NULL) == 0 && s.enough &&
+	       work_budget_left(w, m->owner, m->seen.size, p, NULL) > 0;
 }
 
 struct round {

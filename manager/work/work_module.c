@@ -16,6 +16,7 @@
 
 #include "lib/arena.h"
 #include "lib/err.h"
+#include "lib/io.h"
 #include "lib/memory.h"
 #include "lib/profile.h"
 #include "manager/store/module.h"
@@ -106,7 +107,7 @@ static int take_given(struct making *k, struct err *err)
 	if (store_profile_get(k->w->store, k->m.id, &k->known.profile, err) < 0)
 		return -1;
 	k->samples = store_profile_samples(&k->known.profile);
-	k->profile_fd = work_profile_file(k->given, err);
+	k->profile_fd = io_memory_file(k->given, err);
 	(void)snprintf(k->from, sizeof(k->from), ", by a profile that was given");
 	return k->profile_fd < 0 ? -1 : 0;
 }
@@ -131,7 +132,7 @@ static int write_profile(struct making *k, struct err *err)
 	else if (k->samples < 1)
 		err_set(err, ERR_REFUSED, "'%s': no samples of it yet", k->m.path);
 	else
-		k->profile_fd = work_profile_file(wr_bytes(&text), err);
+		k->profile_fd = io_memory_file(wr_bytes(&text), err);
 	wr_free(&text);
 	return k->profile_fd < 0 ? -1 : 0;
 }

@@ -7,11 +7,9 @@
  *
  * Tested by tests/e2e/registers.sh.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -22,25 +20,13 @@
 
 /* --- a confined interpreter for one file --- */
 
-static int memory_file(struct bytes b, struct err *err)
-{
-	int fd = memfd_create("morph-input", MFD_CLOEXEC);
-
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
-	if (io_write_all(fd, b.p, b.n, err) == 0)
-		return fd;
-	close(fd);
-	return -1;
-}
-
 int work_interpret(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 		   struct err *err)
 {
 	struct work *w = ctx;
 	struct ask_limits limits = work_limits(w->policy);
 	struct ask_job job = { .kind = JOB_INTERPRET, .nin = original < 0 ? 2 : 3,
-			       .in = { fd, memory_file(states, err), original } };
+			       .in = { fd, io_memory_file(states, err), original } };
 	const uint32_t owner = work_owner(fd);
 	int out, rc = -1;
 

@@ -93,8 +93,7 @@ static int add_inherited(struct work *w, struct case_file *c, struct err *err)
 
 static int fill_costs(struct work *w, struct case_file *c, uint64_t now_ns, struct err *err)
 {
-	uint64_t day_ns = (uint64_t)86400 * 1000000000;
-	uint64_t since_ns = now_ns > day_ns ? now_ns - day_ns : 0;
+	uint64_t since_ns = store_day_before(now_ns);
 	double bytes, own;
 
 	if (store_use_share(w->store, &c->window, &c->d.time_share, err) < 0 ||

@@ -5,12 +5,6 @@ cd "$(dirname "$0")/../.." || exit 1
 B=$(cd "${B:-build}" && pwd) || exit 1
 root=$(mktemp -d "${TMPDIR:-/tmp}/morph-annotate.XXXXXX") || exit 1
 trap 'rm -rf "$root"' EXIT
-fails() {		# CODE WORDS COMMAND...: with that exit code, and says so
-	local code=$1 words=$2
-	shift 2
-	"$@" >"$root/said" 2>&1
-	[ $? = "$code" ] && grep -q -- "$words" "$root/said" || { cat "$root/said"; return 1; }
-}
 morphctl() { "$B/morphctl" "$@"; }
 ${CC:-cc} -O2 -g -w -o "$root/stalls" tests/e2e/annotate/stalls.c 2>"$root/why" || skip_all "$(cat "$root/why")"
 TIMEFORMAT=%U

@@ -5,13 +5,6 @@ cd "$(dirname "$0")/../.." || exit 1
 B=$(cd "${B:-build}" && pwd) || exit 1
 root=$(mktemp -d "${TMPDIR:-/tmp}/morph-bolt.XXXXXX") || exit 1
 trap 'rm -rf "$root"' EXIT
-not() { ! "$@"; }
-fails() {		# CODE WORDS COMMAND...: with that exit code, and says so
-	local code=$1 words=$2
-	shift 2
-	"$@" >"$root/said" 2>&1
-	[ $? = "$code" ] && grep -q "$words" "$root/said" || { cat "$root/said"; return 1; }
-}
 morphctl() { "$B/morphctl" "$@"; }
 
 build() {		# OUT FLAGS...

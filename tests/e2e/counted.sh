@@ -3,7 +3,6 @@
 # it, and leaves nothing of that behind
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
-not() { ! "$@"; }
 need_root
 make_root perl gzip
 policy() {		# AUTOMATIC COUNT

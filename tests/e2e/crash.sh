@@ -5,7 +5,6 @@
 # own affair.
 . tests/e2e/private.bash
 . tests/e2e/kernel.bash
-not() { ! "$@"; }
 need_root
 kernel_tells_signals || skip_all "this kernel has no tracepoint of signals"
 make_root perl sort

@@ -14,7 +14,6 @@
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -30,19 +29,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/e2e/timedcall.h"
+
 enum { SECOND_MS = 1000, FILE_NODE = 2, PART = 4096, FILE_BYTES = 4 * PART, FEW = 6,
        REQUEST = 1 << 17 };
 
 static char folder[] = "/tmp/morph-fuse.XXXXXX", path[64];
 static int file = -1;
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* --- the file system: a folder with one file --- */
 
@@ -246,19 +239,6 @@ static const struct {
 };
 enum { NCALL = sizeof(calls) / sizeof(calls[0]) };
 
-static void *run(void *which)
-{
-	long (*call)(void) = *(long (*const *)(void))which;
-	uint64_t began = now_ms();
-
-	errno = 0;
-	long rc = call();
-	(void)printf("%s %llu\n", rc < 0 ? strerrorname_np(errno) : "ok",
-		     (unsigned long long)(now_ms() - began));
-	(void)fflush(stdout);
-	return NULL;
-}
-
 /* The server's process; -1: nothing can be mounted. */
 static pid_t mount_it(uint32_t slow, uint64_t from)
 {
@@ -298,14 +278,7 @@ int main(int argc, char **argv)
 		return 77;
 	if (calls[k].opened)
 		file = open(path, O_RDWR);
-	if (argc > 2) {
-		pthread_t t;
-
-		(void)pthread_create(&t, NULL, run, (void *)(uintptr_t)&calls[k].run);
-		(void)pthread_join(t, NULL);
-	} else {
-		(void)run((void *)(uintptr_t)&calls[k].run);
-	}
+	timedcall_run(&calls[k].run, argc > 2);
 	(void)kill(server, SIGKILL);
 	(void)umount2(folder, MNT_DETACH);
 	(void)rmdir(folder);

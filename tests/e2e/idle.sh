@@ -83,7 +83,6 @@ stops() {		# COMMAND [TICKS]: when it has had so many of CPU time, which other t
 	done
 	return 1
 }
-not() { ! "$@"; }
 
 calm
 echo 0 >"$host/sys/class/power_supply/AC/online"

@@ -6,7 +6,6 @@ cd "$(dirname "$0")/../.." || exit 1
 need_root
 command -v sqlite3 >/dev/null || skip_all "needs sqlite3 to look into the store"
 make_root
-not() { ! "$@"; }
 policy() {		# AUTOMATIC INHERIT [COUNT]
 	always_idle >"$root/morph.yaml"
 	cat >>"$root/morph.yaml" <<-END

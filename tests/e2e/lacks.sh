@@ -9,7 +9,6 @@ without=(unshare --mount sh -c 'while umount -l /sys/kernel/tracing; do :; done 
 "${without[@]}" true 2>/dev/null || skip_all "no mount namespaces"
 unshare --mount mount -t tracefs tracefs /sys 2>/dev/null || skip_all "this kernel has no tracefs"
 command -v setpriv >/dev/null || skip_all "no setpriv"
-not() { ! "$@"; }
 make_root sort
 
 says() { ctl status | grep -q "$1"; }

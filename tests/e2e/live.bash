@@ -22,6 +22,21 @@ on() { "$live" on "$1" "$root/$2.plan" "$root/gen/$2" "${@:3}"; }
 off() { "$live" off "$1" "$root/gen" "${@:2}"; }
 is_on() { [ -n "$("$live" look "$1" "$root/gen")" ]; }
 
+# PROGRAM CALL main|thread: waits in the call (tests/e2e/waits.c, fusewaits.c), swapped without an end; what it says is
+# in $root/wait.CALL.HOW, how often it was swapped in $root/swaps.CALL.HOW
+wait_in() {
+	local n=0 p
+	"$root/$1" "$2" ${3#main} >"$root/wait.$2.$3" 9>&- &
+	p=$!
+	sleep 0.15
+	while kill -0 "$p" 2>/dev/null; do
+		on "$p" "$1" --patience=100 >/dev/null 2>&1 && is_on "$p" 2>/dev/null && n=$((n + 1))
+		off "$p" --patience=100 >/dev/null 2>&1
+		sleep 0.02
+	done
+	echo "$n" >"$root/swaps.$2.$3"
+}
+
 # NAME: where its usual place is taken in process $pid, the generation is made for another one
 fit() {
 	local at

@@ -96,21 +96,9 @@ exec 8>&-
 # --- system calls ---
 
 prepare waits "$B/tests/e2e/waits"
-wait_in() {		# CALL KIND [thread]: swapped without an end; what it says in $root/wait.CALL.KIND
-	local n=0 p
-	"$root/waits" "$1" ${2#main} >"$root/wait.$1.$2" 9>&- &
-	p=$!
-	sleep 0.15
-	while kill -0 "$p" 2>/dev/null; do
-		on "$p" waits --patience=100 >/dev/null 2>&1 && is_on "$p" 2>/dev/null && n=$((n + 1))
-		off "$p" --patience=100 >/dev/null 2>&1
-		sleep 0.02
-	done
-	echo "$n" >"$root/swaps.$1.$2"
-}
 for how in main thread; do
 	while read -r call _; do
-		wait_in "$call" $how &
+		wait_in waits "$call" $how &
 		[ "$(jobs -rp | wc -l)" -lt 9 ] || sleep 0.4
 	done < <("$root/waits")
 done
@@ -293,10 +281,10 @@ stop_for_nothing() {
 while_swapped() {	# COMMAND: again and again, while the process is swapped as often as can be
 	local end=$((SECONDS + 4)) n=0 rc
 	start "$root/stops.out" "$root/steady" count
-	(while :; do on "$pid" steady --patience=50; off "$pid" --patience=50; done) >/dev/null 2>&1 &
+	(while kill -0 "$pid"; do on "$pid" steady --patience=50; off "$pid" --patience=50; done) >/dev/null 2>&1 &
 	pids+=($!)
 	while [ $SECONDS -lt $end ]; do
-		"$1" || { echo "after $n"; return 1; }
+		"$1" || { echo "after $n"; kill -9 "$pid"; return 1; }
 		n=$((n + 1))
 	done
 	kill "${pids[-1]}"

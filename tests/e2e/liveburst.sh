@@ -3,7 +3,6 @@
 # by that; whoever is killed meanwhile, nothing that counts stays in any process
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
-not() { ! "$@"; }
 need_root
 make_root dash
 for name in second third fourth fifth; do

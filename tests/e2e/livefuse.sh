@@ -15,21 +15,9 @@ said=$(timeout 10 "$waits" read)
 [ $? != 77 ] || skip_all "no file system of one's own can be mounted here"
 [ "${said% *}" = ok ] && ok "the file system works" || { not_ok "the file system works: $said"; done_testing; }
 prepare fusewaits "$waits"
-wait_in() {		# CALL main|thread: swapped without an end, what it says in $root/wait.CALL.HOW
-	local n=0 p
-	"$root/fusewaits" "$1" ${2#main} >"$root/wait.$1.$2" 9>&- &
-	p=$!
-	sleep 0.15
-	while kill -0 "$p" 2>/dev/null; do
-		on "$p" fusewaits --patience=100 >/dev/null 2>&1 && is_on "$p" 2>/dev/null && n=$((n + 1))
-		off "$p" --patience=100 >/dev/null 2>&1
-		sleep 0.02
-	done
-	echo "$n" >"$root/swaps.$1.$2"
-}
 for how in main thread; do
 	while read -r call _; do
-		wait_in "$call" $how &
+		wait_in fusewaits "$call" $how &
 		[ "$(jobs -rp | wc -l)" -lt 7 ] || wait -n
 	done < <("$waits")
 done

@@ -5,7 +5,6 @@
 # The programs make their own CPU time for each line longer while a generation is mapped in them, or shorter.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
-not() { ! "$@"; }
 need_root
 make_root
 for how in slow fast; do

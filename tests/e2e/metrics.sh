@@ -6,7 +6,6 @@ need_root
 make_root gzip
 odd="$root/bin/odd \"\\name"
 cp "$root/bin/gzip" "$odd"
-not() { ! "$@"; }
 
 # Families have a kind and a sentence, each once and together; samples are of the family above, none twice; the end is said.
 well_formed() {		# FILE

@@ -86,7 +86,6 @@ run_before() {
 	done
 }
 
-not() { ! "$@"; }
 has() {			# FILE LINE_PATTERN: at least one line
 	grep -qE "$2" "$1"
 }

@@ -11,7 +11,6 @@ command -v sqlite3 >/dev/null || skip_all "needs sqlite3 to lock the store"
 sed -i '1i monitor: {drain_s: 1}' "$root/morph.yaml"
 odd=$B/tests/e2e/odd
 cp "$odd" "$root/bin/plain"
-not() { ! "$@"; }
 counted() {		# COUNTER
 	ctl --json status | sed -n "s/.*\"kind\": \"$1\", \"count\": \([0-9]*\).*/\1/p"
 }

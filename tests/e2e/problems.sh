@@ -4,7 +4,6 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root
 make_root sort
-not() { ! "$@"; }
 first() {		# PATTERN: it is in the first rows of the status
 	ctl status >"$root/out"
 	sed -n '/^$/q;p' "$root/out" | grep -qE "$1" || { cat "$root/out"; return 1; }

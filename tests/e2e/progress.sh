@@ -22,7 +22,6 @@ on() {			# [-i INPUT]... [ARGUMENT...] of morphctl, on a terminal of 100 columns
 	return $rc
 }
 has() { grep -qE -- "$1" "$root/out" || { cat "$root/out"; return 1; }; }
-not() { ! "$@"; }
 generations() { ctl --json list | grep -c '"state": "optimized"'; }
 
 check_here "the daemon starts and answers" start_daemon

@@ -191,7 +191,6 @@ runs() {		# until it has samples enough, however fast it runs here
 check "the program runs" runs
 check "a program is reoptimized" ctl reoptimize /usr/local/bin/sort
 same() { inside cmp -s /usr/local/bin/sort "$root/original"; }
-not() { ! "$@"; }
 check "it is not its original any more" not same
 check "it is proven" ctl verify /usr/local/bin/sort
 check "and does the same" work

@@ -23,7 +23,6 @@ is() {			# TEXT COMMAND...: all of it
 	out=$("${@:2}" 2>&1)
 	[ "$out" = "$1" ] || { echo "$out, not $1"; return 1; }
 }
-not() { ! "$@"; }
 share() { "$B/morphctl" share "$@"; }
 
 choose_server "$root/pg"

@@ -9,7 +9,6 @@ need_postgres
 for p in morph-share tests/e2e/fleet; do [ -x "$B/$p" ] || { echo "$B/$p is missing"; exit 1; }; done
 make_root gzip sort
 trap 'stop_server; cleanup' EXIT
-not() { ! "$@"; }
 says() {		# TEXT COMMAND...
 	local out
 	out=$("${@:2}" 2>&1)

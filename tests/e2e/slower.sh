@@ -7,7 +7,6 @@
 #
 # run.sh: 2 jobs
 . tests/e2e/private.bash
-not() { ! "$@"; }
 need_root
 make_root gzip
 cp "$B/tests/e2e/slow_if_changed" "$root/bin/"

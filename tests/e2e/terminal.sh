@@ -32,7 +32,6 @@ fits() {		# COLUMNS [ARGUMENT...]
 	return 1
 }
 coloured() { grep -q "$escape\[" "$1"; }
-not() { ! "$@"; }
 
 check_here "the daemon starts and answers" start_daemon
 all_commands() {	# COLUMNS

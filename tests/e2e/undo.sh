@@ -9,7 +9,6 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/newer.bash
 need_root
 make_root sort gzip
-not() { ! "$@"; }
 work() {		# PROGRAM
 	case $1 in
 	gzip) "$root/bin/gzip" -9 -n -c <"$root/data" >/dev/null ;;

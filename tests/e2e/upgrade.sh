@@ -10,7 +10,6 @@ cd "$(dirname "$0")/../.." || exit 1
 need_root
 make_root perl gzip sort
 export HOME=$root/home PATH=$PATH:/usr/sbin:/sbin
-not() { ! "$@"; }
 
 # --- packages: NAME-VERSION.deb ---
 

@@ -6,12 +6,10 @@
  * than the main one waits.  Without CALL: lists the names, one a line; those that a stop would
  * change, because they have a limit or do half of their work, are marked by "later".
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 #include <linux/futex.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,6 +31,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "tests/e2e/timedcall.h"
 
 enum { SECOND_MS = 1000 };
 static const struct timespec second = { SECOND_MS / 1000, 0 };
@@ -256,27 +256,6 @@ static void bring_about(enum event event, pid_t parent)
 	}
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-static void *run(void *which)
-{
-	long (*call)(void) = *(long (*const *)(void))which;
-	uint64_t began = now_ms();
-
-	errno = 0;
-	long rc = call();
-	(void)printf("%s %llu\n", rc < 0 ? strerrorname_np(errno) : "ok",
-		     (unsigned long long)(now_ms() - began));
-	(void)fflush(stdout);
-	return NULL;
-}
-
 /* The child holds the locks that EXIT frees. */
 static pid_t start_child(enum event event)
 {
@@ -310,14 +289,7 @@ int main(int argc, char **argv)
 	make_all();
 	pid_t child = start_child(waits[k].event);
 	(void)usleep(50000);		/* it has its locks */
-	if (argc > 2) {
-		pthread_t t;
-
-		(void)pthread_create(&t, NULL, run, (void *)(uintptr_t)&waits[k].run);
-		(void)pthread_join(t, NULL);
-	} else {
-		(void)run((void *)(uintptr_t)&waits[k].run);
-	}
+	timedcall_run(&waits[k].run, argc > 2);
 	(void)kill(child, SIGKILL);
 	(void)unlink(fifo);
 	(void)unlink(name.sun_path);

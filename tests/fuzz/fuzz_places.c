@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		const char *line = arena_printf(a, "%s0x%zx\n", i % 2 ? "+" : "",
 						size / PLACES * i);
 
-		wr_raw(&places, line, strlen(line));
+		wr_text(&places, line);
 		vec_push(a, &e.place, p);
 	}
 	struct bytes file = { data, size };

@@ -61,7 +61,6 @@ $cc -O2 -fcf-protection -fPIE -pie "$T/any.c" -o "$T/with" 2>"$T/log" &&
 	note "$(cat "$T/log")"
 	done_testing
 }
-not() { ! "$@"; }
 
 looks="position_independent bound_at_start relocations_read_only stack_protected fortified branches_marked"
 # The linker marks a program when all that it links is marked, the C library's start-up code as well.

@@ -5,7 +5,6 @@
 # the original comes back all the same.
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/e2e/private.bash
-not() { ! "$@"; }
 need_root
 make_root perl
 user=64031

@@ -6,7 +6,6 @@ cd "$(dirname "$0")/../../.." || exit 1
 . tests/e2e/private.bash
 . tests/e2e/kernel.bash
 need_root
-not() { ! "$@"; }
 kernel_tells_signals || skip_all "this kernel has no tracepoint of signals"
 [ -x "$B/tests/e2e/hostile/crasher" ] || { echo "$B/tests/e2e/hostile/crasher is missing"; exit 1; }
 ulimit -c 0

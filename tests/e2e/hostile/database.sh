@@ -39,7 +39,6 @@ check_here "the daemon ends once more" stop_daemon
 
 # What was put where is root's to know: the daemon's user cannot write it, nor the folder itself.
 try() { setpriv --reuid nobody --regid "$(id -g nobody)" --clear-groups "$@" 2>/dev/null; }
-not() { ! "$@"; }
 check "the daemon's user does not see the ledger" not try ls "$root/store/ledger"
 check "nor puts another one in its place" not try mv "$root/store/ledger" "$root/store/mine"
 check "nor of the originals" not try mv "$root/store/originals" "$root/store/mine"

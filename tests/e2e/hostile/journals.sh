@@ -5,7 +5,6 @@ cd "$(dirname "$0")/../../.." || exit 1
 . tests/e2e/private.bash
 need_root
 make_root gzip sort
-not() { ! "$@"; }
 mkdir -m 700 -p "$root/store/originals"
 mkdir "$root/ro"
 leave() { mountpoint -q "$root/ro" && umount "$root/ro"; cleanup; }

@@ -3,7 +3,6 @@
 # processes, or these in other processes than those that run their originals
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/e2e/private.bash
-not() { ! "$@"; }
 need_root
 make_root perl sort
 cat >"$root/loop.pl" <<'END'

@@ -1,4 +1,5 @@
 /* test_io.c - whole files and pipes are read and written, and no more than the caller allows */
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -143,6 +144,40 @@ static struct bytes text_of(const char *s)
 	return (struct bytes){ (const uint8_t *)s, strlen(s) };
 }
 
+static void a_written_file_has_nothing_of_before(void **state)
+{
+	char path[] = "/tmp/morph-io.XXXXXX", got[16] = "";
+	int fd = mkstemp(path);
+	struct err err;
+
+	(void)state;
+	assert_int_equal(write(fd, "long before", 11), 11);
+	assert_int_equal(io_write_file(path, 0600, text_of("now"), &err), 0);
+	assert_int_equal(pread(fd, got, sizeof(got), 0), 3);
+	assert_string_equal(got, "now");
+	close(fd);
+	unlink(path);
+	assert_int_equal(io_write_file("/dev/full", 0600, text_of("x"), &err), -1);
+	assert_string_equal(err.text, "'/dev/full': write: No space left on device");
+	assert_int_equal(io_write_file("/no/where", 0600, text_of("x"), &err), -1);
+	assert_string_equal(err.text, "'/no/where': open: No such file or directory");
+}
+
+static void a_memory_file_is_read_from_its_start(void **state)
+{
+	char got[16] = "";
+	struct err err;
+	int fd = io_memory_file(text_of("text"), &err);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, got, sizeof(got)), 4);
+	assert_string_equal(got, "text");
+	assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0);
+	assert_int_equal(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
+	close(fd);
+}
+
 static void a_file_is_replaced_whole_or_not_at_all(void **state)
 {
 	char dir[] = "/tmp/morph-io.XXXXXX", path[64], new[80], got[16] = "";
@@ -181,6 +216,8 @@ static void a_file_is_replaced_whole_or_not_at_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_written_file_has_nothing_of_before),
+		cmocka_unit_test(a_memory_file_is_read_from_its_start),
 		cmocka_unit_test(a_file_is_replaced_whole_or_not_at_all),
 		cmocka_unit_test(what_was_written_is_read),
 		cmocka_unit_test(more_than_is_allowed_is_an_error),

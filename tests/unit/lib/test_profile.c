@@ -190,6 +190,33 @@ static void a_refusal_names_the_line(void **state)
 	arena_free(a);
 }
 
+static void sorting_adds_equal_ones_up(void **state)
+{
+	struct profile_block block[] = { { 0x30, 1 }, { 0x10, 2 }, { 0x30, 4 }, { 0x20, 8 } };
+	struct profile_edge edge[] = { { 0x20, 0x30, 1 }, { 0x20, 0x10, 2 }, { 0x10, 0x30, 4 },
+				       { 0x20, 0x10, 8 } };
+	struct profile_call call[] = { { 0x11, 0x20, 1 }, { 0x11, 0x10, 2 } };
+	struct profile p = { .block = block, .nblock = 4, .edge = edge, .nedge = 4,
+			     .call = call, .ncall = 2 }, none = { 0 };
+
+	(void)state;
+	profile_sort(&none);
+	profile_sort(&p);
+	assert_int_equal(p.nblock, 3);
+	assert_int_equal(block[0].addr, 0x10);
+	assert_int_equal(block[1].addr, 0x20);
+	assert_int_equal(block[2].addr, 0x30);
+	assert_float_equal(block[2].samples, 5, 0);
+	assert_int_equal(p.nedge, 3);
+	assert_int_equal(edge[0].from, 0x10);
+	assert_int_equal(edge[1].to, 0x10);
+	assert_float_equal(edge[1].count, 10, 0);
+	assert_int_equal(edge[2].to, 0x30);
+	assert_int_equal(p.ncall, 2);		/* one place may call several */
+	assert_int_equal(call[0].target, 0x10);
+	assert_float_equal(call[0].count, 2, 0);
+}
+
 /* Cut anywhere: refused, or (behind the last thing that must be there) a shorter profile. */
 static void no_cut_crashes(void **state)
 {
@@ -220,6 +247,7 @@ int main(void)
 		cmocka_unit_test(a_malformed_header_is_refused),
 		cmocka_unit_test(malformed_lines_are_refused),
 		cmocka_unit_test(a_refusal_names_the_line),
+		cmocka_unit_test(sorting_adds_equal_ones_up),
 		cmocka_unit_test(no_cut_crashes),
 	};
 

@@ -86,7 +86,7 @@ static struct store_counted counted(char original, uint32_t runs, const char *pr
 				   .weight = 1, .cost_s = 2.5, .gain = 0.01,
 				   .burst_s = 2.25 };
 
-	wr_raw(&c.profile, profile, strlen(profile));
+	wr_text(&c.profile, profile);
 	return c;
 }
 

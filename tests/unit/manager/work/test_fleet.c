@@ -3,6 +3,7 @@
 
 #include "lib/blocktable.h"
 #include "lib/fleetfile.h"
+#include "lib/io.h"
 #include "manager/work/fleetwork.h"
 #include "tests/unit/manager/work/workscene.h"
 
@@ -36,7 +37,7 @@ static void answered(const struct fleet_answer *q, const char *trouble)
 
 	fleet_answer_write(q, &file);
 	ask.shared = (struct msg){ .type = MSG_SHARED, .nfd = 1,
-				   .fd = { work_profile_file(wr_bytes(&file), &err) } };
+				   .fd = { io_memory_file(wr_bytes(&file), &err) } };
 	ask.shared.num[MSG_SHARED_status] = trouble[0] ? ERR_SYS : ERR_NONE;
 	strcpy(ask.shared.text, trouble);
 	assert_true(ask.shared.fd[0] >= 0);

@@ -238,7 +238,7 @@ static void put_counts(void)
 	digest_hex(&m.original, hex);
 	(void)snprintf(text, sizeof(text), "morph-profile 2\nmodule /p\nsha256 %s\n"
 		       "clock exact\noutside 0\nblock 0x401000 7\n", hex);
-	wr_raw(&c.profile, text, strlen(text));
+	wr_text(&c.profile, text);
 	assert_int_equal(store_profile_get(w.store, m.id, &c.use, &err), 1);
 	assert_int_equal(store_counted_put(w.store, m.id, &c, &err), 0);
 	store_counted_free(&c);

@@ -36,7 +36,7 @@ static void keep(const char *text)
 	struct err err;
 
 	assert_int_equal(store_profile_put(w.store, m.id, samples(5000), 0, &err), 0);
-	wr_raw(&profile, text, strlen(text));
+	wr_text(&profile, text);
 	assert_int_equal(work_evidence_keep(&w, &m, &c, &profile, &err), 0);
 	wr_free(&profile);
 }
@@ -117,7 +117,7 @@ static void what_it_cost_is_told_and_remembered(void **state)
 	(void)snprintf(profile, sizeof(profile),
 		       "morph-profile 2\nmodule /p\nsha256 %s\nclock exact\noutside 0\n"
 		       "block 0x1000 7\nblock 0x1010 9\nblock 0x1020 0\n", hex);
-	wr_raw(&text, profile, strlen(profile));
+	wr_text(&text, profile);
 	/* 22 s that usually take 20 s in the module */
 	c.speed = (struct store_counting_speed){ .all_s = 33, .samples = 4000, .module_s = 22,
 						 .usual_module_s = 20 };
