@@ -182,6 +182,35 @@ static bool add_wish(void *ctx, const struct store_module *m)
 	return b->q.nwant < FLEET_FILES;
 }
 
+static int by_digest(const void *x, const void *y)
+{
+	return memcmp(x, y, sizeof(struct digest));
+}
+
+/* Each once, for a file may be at two paths.  Only that is taken of the answer. */
+static void remember_wishes(struct work_fleet *f, struct fleet_request *q)
+{
+	uint32_t n = 0;
+
+	qsort(q->want, q->nwant, sizeof(*q->want), by_digest);
+	free(f->wanted);
+	f->wanted = memory_new(q->nwant, sizeof(*f->wanted));
+	for (uint32_t i = 0; i < q->nwant; i++) {
+		if (n && digest_equal(&q->want[n - 1], &q->want[i]))
+			continue;
+		f->wanted[n] = (struct work_fleet_wanted){ .original = q->want[i] };
+		q->want[n++] = q->want[i];
+	}
+	q->nwant = f->nwanted = n;
+}
+
+struct work_fleet_wanted *work_fleet_wanted(const struct work_fleet *f,
+					    const struct digest *original)
+{
+	return f->nwanted ? bsearch(original, f->wanted, f->nwanted, sizeof(*f->wanted),
+				    by_digest) : NULL;
+}
+
 static int build(struct work *w, struct arena *a, struct wr *out, struct err *err)
 {
 	struct building b = { .w = w, .a = a };
@@ -198,6 +227,7 @@ static int build(struct work *w, struct arena *a, struct wr *out, struct err *er
 	    store_epoch_each(w->store, add_row, &b, err) < 0 ||
 	    store_module_each(w->store, add_wish, &b, err) < 0)
 		return -1;
+	remember_wishes(f, &b.q);
 	fleet_request_write(&b.q, out);
 	return 0;
 }
@@ -291,4 +321,5 @@ void work_fleet_free(struct work *w)
 {
 	free(w->fleet.gives);
 	free(w->fleet.given);
+	free(w->fleet.wanted);
 }
