@@ -73,7 +73,7 @@ alike() {
 	sql postgres "WITH honest AS (SELECT digest, b, sum(n) n FROM morph.contribution, unnest(block, count) u(b, n)
 		WHERE substr(contributor, 2)::integer % 5 <> 0 GROUP BY digest, b),
 	a AS (SELECT digest, b, n / sum(n) OVER (PARTITION BY digest) s FROM honest),
-	f AS (SELECT digest, b, n::numeric / sum(n) OVER (PARTITION BY digest) s FROM morph.fleet, unnest(block, count) u(b, n))
+	f AS (SELECT digest, b, n::numeric / sum(n) OVER (PARTITION BY digest) s FROM morph.evidence, unnest(block, count) u(b, n))
 	SELECT round(100 * sum(least(a.s, coalesce(f.s, 0))) / count(DISTINCT a.digest), 1) FROM a LEFT JOIN f USING (digest, b)"
 }
 

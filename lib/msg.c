@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -195,6 +196,17 @@ static void take_fds(struct msghdr *h, struct msg *out)
 	}
 }
 
+/* Who reads from a pipe or a socket waits as long as the other side likes. */
+static bool are_files(const struct msg *m)
+{
+	struct stat st;
+
+	for (int i = 0; i < m->nfd; i++)
+		if (fstat(m->fd[i], &st) < 0 || !S_ISREG(st.st_mode))
+			return false;
+	return true;
+}
+
 int msg_receive(int sock, enum msg_role from, enum msg_role to, struct msg *out,
 		struct err *err)
 {
@@ -218,10 +230,12 @@ int msg_receive(int sock, enum msg_role from, enum msg_role to, struct msg *out,
 	else if (h.msg_flags & (MSG_TRUNC | MSG_CTRUNC))
 		err_set(err, ERR_INPUT, "message too long");
 	else if (msg_decode((struct bytes){ bytes, (uint64_t)k }, from, to, out, err) == 0) {
-		if ((unsigned)out->nfd <= shape[out->type].max_fd)
+		bool few = (unsigned)out->nfd <= shape[out->type].max_fd;
+
+		if (few && are_files(out))
 			return 1;
-		err_set(err, ERR_INPUT, "message %s with too many descriptors",
-			msg_name(out->type));
+		err_set(err, ERR_INPUT, "message %s with %s", msg_name(out->type),
+			few ? "a descriptor that is no file" : "too many descriptors");
 	}
 	msg_close_fds(out);
 	return -1;

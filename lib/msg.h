@@ -63,7 +63,7 @@ void msg_encode(const struct msg *m, struct wr *out);
  * Descriptors stay the caller's. */
 int msg_send(int sock, const struct msg *m, struct err *err);
 /* 1: *out filled; 0: nothing there (non-blocking socket); -1: end of file, error or a lie.
- * On -1 and 0 no descriptor is left open. */
+ * Descriptors are of regular files.  On -1 and 0 none is left open. */
 int msg_receive(int sock, enum msg_role from, enum msg_role to, struct msg *out,
 		struct err *err);
 void msg_close_fds(struct msg *m);

@@ -14,7 +14,12 @@
 --           all, so that liars weigh what their number is, and to one of `least_shares` parts of the
 --           sum, where there are so many.  Whose weight is below a tenth of the median does not
 --           count: else a crowd of tiny ones could scale all down.
+--           Edges and calls are scaled as blocks are, each kind for itself.
 --           Epochs fade by half_life_d.  Kind 0 are samples, 1 executions.
+-- WAITING   nobody for another contributor, whose transactions may never end: what others may
+--           have locked is passed over (SKIP LOCKED), and what is merged anew stands beside what it
+--           replaces, with a higher `made`, the newest counts.  Advisory locks, which everybody can
+--           take, decide about nothing but whether something is to be merged once more.
 
 CREATE OR REPLACE FUNCTION value_of(n text) RETURNS double precision LANGUAGE sql STABLE
 SET search_path = morph, pg_temp
@@ -116,17 +121,23 @@ BEGIN
 			edge_count = excluded.edge_count, call_block = excluded.call_block,
 			call_at = excluded.call_at, call_target = excluded.call_target,
 			call_count = excluded.call_count;
-	-- The update locks the row, so that merge() leaves it until this is committed.
-	INSERT INTO stale VALUES (d, k, c, e) ON CONFLICT (digest, kind, class, epoch)
-		DO UPDATE SET since = stale.since;
+	-- A row that is locked is left by merge() until this is committed.  Where others have locked all,
+	-- there is one more: nobody waits for them.
+	PERFORM FROM stale WHERE digest = d AND kind = k AND class = c AND epoch = e LIMIT 1 FOR UPDATE SKIP LOCKED;
+	IF NOT FOUND THEN
+		INSERT INTO stale VALUES (d, k, c, e);
+	END IF;
 	RETURN 'taken';
 END $$;
 
--- What each contributor's counts are multiplied by; the contributors who count.
-CREATE OR REPLACE FUNCTION scales(d bytea, k integer, c text, e integer)
+-- What each contributor's counts of a part, 0 blocks, 1 edges, 2 calls, are multiplied by; the
+-- contributors who count.  Each part for itself, for who gives few blocks may give many edges.
+DROP FUNCTION IF EXISTS scales(bytea, integer, text, integer), scaled(bytea, integer, text, integer);
+CREATE OR REPLACE FUNCTION scales(d bytea, k integer, c text, e integer, part integer)
 RETURNS TABLE(who name, scale double precision) LANGUAGE sql STABLE SET search_path = morph, pg_temp
 AS $$
-	WITH given AS (SELECT contributor, sum(weight) w FROM contribution
+	WITH given AS (SELECT contributor, sum((SELECT sum(x::double precision)
+		FROM unnest(CASE part WHEN 0 THEN count WHEN 1 THEN edge_count ELSE call_count END) x)) w FROM contribution
 		WHERE digest = d AND kind = k AND class = c AND epoch = e GROUP BY contributor),
 	middle AS (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY w) w FROM given),
 	counted AS (SELECT g.contributor, g.w, row_number() OVER o AS i, count(*) OVER () AS n,
@@ -139,16 +150,25 @@ AS $$
 			FILTER (WHERE n - i < value_of('least_shares')) END) w FROM counted)
 	SELECT contributor, least(1, limited.w / counted.w) FROM counted, limited $$;
 
--- No table of its own: one in pg_temp could be the caller's.
-CREATE OR REPLACE FUNCTION scaled(d bytea, k integer, c text, e integer)
+-- No table of its own: one in pg_temp could be the caller's.  Who does not count by his blocks
+-- does not count.
+CREATE OR REPLACE FUNCTION scaled(d bytea, k integer, c text, e integer, part integer)
 RETURNS TABLE(who name, scale double precision, block integer[], count bigint[], edge_from integer[], edge_to integer[],
 	edge_count bigint[], call_block integer[], call_at integer[], call_target integer[], call_count bigint[])
 LANGUAGE sql STABLE SET search_path = morph, pg_temp
 AS $$
 	SELECT s.who, s.scale, n.block, n.count, n.edge_from, n.edge_to, n.edge_count, n.call_block, n.call_at,
 		n.call_target, n.call_count
-	FROM contribution n JOIN scales(d, k, c, e) s ON s.who = n.contributor
+	FROM contribution n JOIN scales(d, k, c, e, part) s ON s.who = n.contributor
+		JOIN scales(d, k, c, e, 0) b ON b.who = n.contributor
 	WHERE n.digest = d AND n.kind = k AND n.class = c AND n.epoch = e $$;
+
+-- The newest of what was merged, and is kept.
+CREATE OR REPLACE VIEW merged_now AS SELECT * FROM (SELECT DISTINCT ON (digest, kind, class, epoch) * FROM merged
+	ORDER BY digest, kind, class, epoch, made DESC) m
+	WHERE contributors > 0 AND epoch > epoch_now() - value_of('kept_epochs');
+CREATE OR REPLACE VIEW evidence AS SELECT * FROM (SELECT DISTINCT ON (digest, kind, class) * FROM fleet
+	ORDER BY digest, kind, class, made DESC) f WHERE contributors > 0;
 
 CREATE OR REPLACE FUNCTION merge_epoch(d bytea, k integer, c text, e integer) RETURNS void
 LANGUAGE plpgsql SET search_path = morph, pg_temp
@@ -157,30 +177,32 @@ DECLARE
 	bound integer := value_of('least_contributors');
 	r merged;
 BEGIN
-	DELETE FROM merged WHERE digest = d AND kind = k AND class = c AND epoch = e;
+	r.made := nextval('made');	-- before what it is made of is read
 	r.digest := d; r.kind := k; r.class := c; r.epoch := e;
-	SELECT count(*) INTO r.contributors FROM scales(d, k, c, e);
-	IF r.contributors < bound THEN
-		RETURN;
-	END IF;
+	SELECT count(*) INTO r.contributors FROM scales(d, k, c, e, 0);
 	SELECT coalesce(array_agg(x ORDER BY x), '{}'), coalesce(array_agg(y ORDER BY x), '{}'), coalesce(sum(y), 0)
 		INTO r.block, r.count, r.weight
-		FROM (SELECT x, least(1125899906842624, ceil(sum(y * scale)))::bigint y FROM scaled(d, k, c, e), unnest(block, count) u(x, y)
+		FROM (SELECT x, least(1125899906842624, ceil(sum(y * scale)))::bigint y FROM scaled(d, k, c, e, 0), unnest(block, count) u(x, y)
 			GROUP BY x HAVING count(DISTINCT who) >= bound) s;
 	SELECT coalesce(array_agg(x ORDER BY x, y), '{}'), coalesce(array_agg(y ORDER BY x, y), '{}'),
 		coalesce(array_agg(z ORDER BY x, y), '{}') INTO r.edge_from, r.edge_to, r.edge_count
-		FROM (SELECT x, y, least(1125899906842624, ceil(sum(z * scale)))::bigint z FROM scaled(d, k, c, e),
+		FROM (SELECT x, y, least(1125899906842624, ceil(sum(z * scale)))::bigint z FROM scaled(d, k, c, e, 1),
 			unnest(edge_from, edge_to, edge_count) u(x, y, z)
 			GROUP BY x, y HAVING count(DISTINCT who) >= bound) s;
 	SELECT coalesce(array_agg(x ORDER BY x, a, y), '{}'), coalesce(array_agg(a ORDER BY x, a, y), '{}'),
 		coalesce(array_agg(y ORDER BY x, a, y), '{}'), coalesce(array_agg(z ORDER BY x, a, y), '{}')
 		INTO r.call_block, r.call_at, r.call_target, r.call_count
-		FROM (SELECT x, a, y, least(1125899906842624, ceil(sum(z * scale)))::bigint z FROM scaled(d, k, c, e),
+		FROM (SELECT x, a, y, least(1125899906842624, ceil(sum(z * scale)))::bigint z FROM scaled(d, k, c, e, 2),
 			unnest(call_block, call_at, call_target, call_count) u(x, a, y, z)
 			GROUP BY x, a, y HAVING count(DISTINCT who) >= bound) s;
-	IF r.weight > 0 THEN
-		INSERT INTO merged SELECT r.*;
+	IF r.contributors < bound OR r.weight = 0 THEN
+		r.contributors := 0;	-- nothing, in the place of what there was
 	END IF;
+	INSERT INTO merged SELECT r.*;
+	DELETE FROM merged WHERE ctid = ANY (ARRAY(SELECT ctid FROM merged WHERE digest = d AND kind = k AND class = c AND
+		epoch = e AND made < r.made FOR UPDATE SKIP LOCKED));
+	DELETE FROM merged WHERE made = r.made AND contributors = 0 AND digest = d AND kind = k AND class = c AND epoch = e AND
+		NOT EXISTS (SELECT FROM merged WHERE digest = d AND kind = k AND class = c AND epoch = e AND made < r.made);
 END $$;
 
 CREATE OR REPLACE FUNCTION faded(count bigint, age integer) RETURNS bigint LANGUAGE sql STABLE
@@ -194,55 +216,62 @@ AS $$
 DECLARE
 	r fleet;
 BEGIN
-	DELETE FROM fleet WHERE digest = d AND kind = k AND class = c;
+	r.made := nextval('made');
 	r.digest := d; r.kind := k; r.class := c;
-	SELECT max(epoch), max(contributors) INTO r.epoch, r.contributors FROM merged
+	SELECT coalesce(max(epoch), 0), coalesce(max(contributors), 0) INTO r.epoch, r.contributors FROM merged_now
 		WHERE digest = d AND kind = k AND class = c;
-	IF r.epoch IS NULL THEN
-		RETURN;
-	END IF;
 	SELECT coalesce(array_agg(x ORDER BY x), '{}'), coalesce(array_agg(y ORDER BY x), '{}'), coalesce(sum(y), 0)
 		INTO r.block, r.count, r.weight
-		FROM (SELECT x, least(1125899906842624, sum(faded(y, r.epoch - epoch)))::bigint y FROM merged, unnest(block, count) u(x, y)
+		FROM (SELECT x, least(1125899906842624, sum(faded(y, r.epoch - epoch)))::bigint y FROM merged_now, unnest(block, count) u(x, y)
 			WHERE digest = d AND kind = k AND class = c GROUP BY x) s WHERE y > 0;
 	SELECT coalesce(array_agg(x ORDER BY x, y), '{}'), coalesce(array_agg(y ORDER BY x, y), '{}'),
 		coalesce(array_agg(z ORDER BY x, y), '{}') INTO r.edge_from, r.edge_to, r.edge_count
-		FROM (SELECT x, y, least(1125899906842624, sum(faded(z, r.epoch - epoch)))::bigint z FROM merged,
+		FROM (SELECT x, y, least(1125899906842624, sum(faded(z, r.epoch - epoch)))::bigint z FROM merged_now,
 			unnest(edge_from, edge_to, edge_count) u(x, y, z)
 			WHERE digest = d AND kind = k AND class = c GROUP BY x, y) s WHERE z > 0;
 	SELECT coalesce(array_agg(x ORDER BY x, a, y), '{}'), coalesce(array_agg(a ORDER BY x, a, y), '{}'),
 		coalesce(array_agg(y ORDER BY x, a, y), '{}'), coalesce(array_agg(z ORDER BY x, a, y), '{}')
 		INTO r.call_block, r.call_at, r.call_target, r.call_count
-		FROM (SELECT x, a, y, least(1125899906842624, sum(faded(z, r.epoch - epoch)))::bigint z FROM merged,
+		FROM (SELECT x, a, y, least(1125899906842624, sum(faded(z, r.epoch - epoch)))::bigint z FROM merged_now,
 			unnest(call_block, call_at, call_target, call_count) u(x, a, y, z)
 			WHERE digest = d AND kind = k AND class = c GROUP BY x, a, y) s WHERE z > 0;
-	IF r.weight > 0 THEN
-		INSERT INTO fleet SELECT r.*;
+	IF r.weight = 0 THEN
+		r.contributors := 0;
 	END IF;
+	INSERT INTO fleet SELECT r.*;
+	DELETE FROM fleet WHERE ctid = ANY (ARRAY(SELECT ctid FROM fleet WHERE digest = d AND kind = k AND class = c AND
+		made < r.made FOR UPDATE SKIP LOCKED));
+	DELETE FROM fleet WHERE made = r.made AND contributors = 0 AND digest = d AND kind = k AND class = c AND
+		NOT EXISTS (SELECT FROM fleet WHERE digest = d AND kind = k AND class = c AND made < r.made);
 END $$;
 
 -- Brings up to date what has been stale for merge_after_s, at most so much of it; what is too old
--- goes.  One session at a time.  Whoever has given calls it; how much was done.
+-- goes.  Whoever has given calls it; how much was done.
 CREATE OR REPLACE FUNCTION merge(most integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = morph, pg_temp
 AS $$
 DECLARE
 	r record;
 	done integer := 0;
+	gone integer := epoch_now() - value_of('kept_epochs');
 BEGIN
-	IF NOT pg_try_advisory_xact_lock(hashtext('morph.merge')) THEN
-		RETURN 0;
+	IF current_setting('transaction_isolation') <> 'read committed' THEN
+		RAISE 'merge: only in a transaction that sees what others have given meanwhile';
 	END IF;
-	FOR r IN SELECT DISTINCT digest, kind, class FROM merged WHERE epoch <= epoch_now() - value_of('kept_epochs') LOOP
-		DELETE FROM merged WHERE digest = r.digest AND kind = r.kind AND class = r.class AND
-			epoch <= epoch_now() - value_of('kept_epochs');
+	FOR r IN SELECT DISTINCT digest, kind, class FROM merged WHERE epoch <= gone LOOP
+		DELETE FROM merged WHERE ctid = ANY (ARRAY(SELECT ctid FROM merged WHERE digest = r.digest AND
+			kind = r.kind AND class = r.class AND epoch <= gone FOR UPDATE SKIP LOCKED));
 		PERFORM merge_fleet(r.digest, r.kind, r.class);
 	END LOOP;
-	DELETE FROM contribution WHERE epoch <= epoch_now() - value_of('kept_epochs');
-	DELETE FROM budget WHERE epoch <= epoch_now() - value_of('kept_epochs');
-	FOR r IN SELECT * FROM stale WHERE since <= clock_timestamp() - make_interval(secs => value_of('merge_after_s'))
-		ORDER BY since LIMIT most FOR UPDATE SKIP LOCKED LOOP
-		DELETE FROM stale WHERE digest = r.digest AND kind = r.kind AND class = r.class AND epoch = r.epoch;
+	DELETE FROM contribution WHERE ctid = ANY (ARRAY(SELECT ctid FROM contribution WHERE epoch <= gone FOR UPDATE SKIP LOCKED));
+	DELETE FROM budget WHERE ctid = ANY (ARRAY(SELECT ctid FROM budget WHERE epoch <= gone FOR UPDATE SKIP LOCKED));
+	FOR r IN SELECT digest, kind, class, epoch FROM stale WHERE since <= clock_timestamp() - make_interval(secs => value_of('merge_after_s'))
+		GROUP BY digest, kind, class, epoch ORDER BY random() LIMIT most LOOP
+		-- While somebody else is at it, or says so, it is not over: it stays stale.
+		IF pg_try_advisory_xact_lock(hashtextextended(encode(r.digest, 'hex') || r.kind || r.class, 0)) THEN
+			DELETE FROM stale WHERE ctid = ANY (ARRAY(SELECT ctid FROM stale WHERE digest = r.digest AND
+				kind = r.kind AND class = r.class AND epoch = r.epoch FOR UPDATE SKIP LOCKED));
+		END IF;
 		PERFORM merge_epoch(r.digest, r.kind, r.class, r.epoch);
 		PERFORM merge_fleet(r.digest, r.kind, r.class);
 		done := done + 1;
@@ -258,10 +287,9 @@ AS $$ SELECT 0.5 ^ (greatest(epoch_now() - e, 0) * 7 / greatest(value_of('half_l
 -- What the fleet knows of these files: the answer to a whole machine.
 CREATE OR REPLACE FUNCTION take(d bytea[], c text) RETURNS SETOF fleet
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = morph, pg_temp
-AS $$ SELECT * FROM fleet WHERE digest = ANY (d) AND class = c ORDER BY digest, kind LIMIT 10000 $$;
+AS $$ SELECT * FROM evidence WHERE digest = ANY (d) AND class = c ORDER BY digest, kind LIMIT 10000 $$;
 
 -- For people.
-CREATE OR REPLACE VIEW evidence AS SELECT * FROM fleet;
 CREATE OR REPLACE VIEW mine WITH (security_invoker = true) AS SELECT * FROM contribution WHERE contributor = session_user;
 
 REVOKE ALL ON ALL TABLES IN SCHEMA morph FROM PUBLIC, morph_contributor;

@@ -44,8 +44,6 @@
 #include "manager/parent/printable.h"
 #include "manager/parent/program.h"
 
-/* MAX_POLICY: bytes; the reader of policies has the same bound */
-enum { MAX_POLICY = 1 << 20 };
 enum { SYNC_MS = 30000, WALL_FACTOR = 4, WALL_EXTRA_S = 60 };
 enum { COUNTING = 1, LIVE = 2 };	/* of JOB_VERIFY */
 enum { MUST_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
@@ -400,7 +398,7 @@ static int check_live_owner(const struct msg *m, uint32_t owner, struct err *err
 	pid_t pid = (pid_t)m->num[MSG_LIVE_ON_pid];
 	struct procstat process;
 
-	if (!procstat_read(pid, &process))
+	if (!procstat_read(pid, &process) || process.start != m->num[MSG_LIVE_ON_start])
 		return err_set(err, ERR_REFUSED, "process %d is not there any more",
 			       (int)pid);
 	return owner == 0 || owner == process.owner ? 0 :
@@ -567,7 +565,7 @@ int requests_take(struct requests *p, struct msg *m, struct err *err)
 		fd = open_elf(p, m->text, &why);
 		return reply_fd(p, fd, &why, err);
 	case MSG_OPEN_POLICY:
-		fd = dropins_open(p->options->policy, MAX_POLICY, &why);
+		fd = dropins_open(p->options->policy, ROLE_POLICY_MAX, &why);
 		return reply_fd(p, fd, &why, err);
 	case MSG_OPEN_ORIGINAL:
 		fd = install_open_original(p->originals_fd, &m->digest[0], &why);

@@ -33,13 +33,18 @@ uint64_t role_now_ms(void)
 
 enum { PARK_FD = 40 };
 
-/* Another program of ours: what it may, it gives up itself.  Never returns. */
+/* Another program of ours: what it may, it gives up itself.  What it would write to our log
+ * could be a server's.  Never returns. */
 static void become_share(const struct role_options *o, int program, char *const env[])
 {
 	static const char *const arg[] = { "morphd: share", "exchange", NULL };
 	struct job_user user;
 	struct err err;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+	for (int fd = 0; fd <= 2; fd++)
+		if (null < 0 || dup2(null, fd) < 0)
+			_exit(1);
 	if (role_user(o->share_user, &user, &err) < 0 || role_drop(&user, &err) < 0)
 		_exit(1);
 	fexecve(program, (char *const *)(uintptr_t)arg, env);
@@ -65,8 +70,10 @@ static void become(const struct role_options *o, enum msg_role role, int sock, i
 	if (sock < 0 || program < 0 || dup2(sock, ROLE_FD_PARENT) < 0 ||
 	    (listen_fd >= 0 && dup2(listen_fd, ROLE_FD_LISTEN) < 0))
 		_exit(1);
-	/* What is above closes itself; what lies between does so here. */
-	(void)close_range(listen_fd >= 0 ? 5 : 4, PARK_FD - 1, 0);
+	unsigned first = listen_fd >= 0 ? 5 : 4;
+	/* Linux before 5.11 cannot: then what is above closes itself, if it is ours. */
+	if (close_range(first, ~0u, CLOSE_RANGE_CLOEXEC) < 0)
+		(void)close_range(first, PARK_FD - 1, 0);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);	/* neither can fail on valid pointers */
 	if (role == MSG_ROLE_SHARE)

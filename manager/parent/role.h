@@ -23,6 +23,7 @@ struct err;
 
 /* Descriptors that a role inherits. */
 enum { ROLE_FD_PARENT = 3, ROLE_FD_LISTEN = 4 };
+enum { ROLE_POLICY_MAX = 1 << 20 };	/* bytes; the reader of policies has the same bound */
 
 struct role_options {
 	enum msg_role role;

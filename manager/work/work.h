@@ -34,6 +34,8 @@ struct work_fleet {
 	uint64_t next_ms, retry_ms;	/* w->now_ms() */
 	struct work_fleet_given *given;	/* what the one under way gives, in its order */
 	uint32_t ngiven;
+	struct work_fleet_wanted *wanted;	/* by digest; what it asks for */
+	uint32_t nwanted;
 	struct work_fleet_gives *gives;	/* which modules are given, as far as it was asked */
 	uint32_t ngives;
 	/* How the last one went; ended_ns 0: there was none since the start. */

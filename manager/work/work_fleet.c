@@ -55,12 +55,20 @@ static bool may_give(struct work *w, const struct store_module *m)
 {
 	struct policy policy;
 	const struct policy_rule *rule = work_rule(w, m->path, &policy);
-	struct share s;
 
 	return !(rule && rule->refuse) && policy.share_give &&
 	       policy_allows(w->policy, m->path) &&
-	       (policy_sends(w->policy, m->path) || is_delivered(w, m)) &&
-	       work_share(w, m, &policy, &s, NULL) == 0 && s.enough;
+	       (policy_sends(w->policy, m->path) || is_delivered(w, m));
+}
+
+/* Just now, by what is known with these samples. */
+static bool is_of_many(struct work *w, const struct store_module *m)
+{
+	struct policy policy;
+	struct share s;
+
+	(void)work_rule(w, m->path, &policy);
+	return work_share(w, m, &policy, &s, NULL) == 0 && s.enough;
 }
 
 /* Asked once for each module as long as policy and file are the same: dpkg's lists are long. */
@@ -82,7 +90,7 @@ static int keep_module(struct work *w, const struct attribute_module *a, struct 
 	struct store_module m;
 	int rc = store_module_by_id(w->store, (int64_t)a->module, &m, err);
 
-	if (rc <= 0 || m.refusal[0] || !gives(w, &m))
+	if (rc <= 0 || m.refusal[0] || !gives(w, &m) || !is_of_many(w, &m))
 		return rc < 0 ? -1 : 0;
 	return store_epoch_add(w->store, &m.original, work_fleet_epoch(), a, err);
 }
@@ -116,11 +124,18 @@ void work_fleet_seen(struct work *w, const struct attribution *a)
 
 /* --- the request --- */
 
+struct waiting {
+	struct digest original;
+	bool may;			/* be given, as things are now */
+};
+
 struct building {
 	struct work *w;
 	struct arena *a;
 	struct fleet_request q;
 	size_t bytes;
+	struct waiting *waiting;	/* by digest */
+	uint32_t nwaiting;
 };
 
 static uint64_t clipped(uint64_t count)
@@ -150,13 +165,50 @@ static void fill(const struct store_profile *p, struct arena *a, struct fleet_ev
 				clipped(n->call[i].count) };
 }
 
+static int by_digest(const void *x, const void *y)
+{
+	return memcmp(x, y, sizeof(struct digest));
+}
+
+static struct waiting *find_waiting(const struct building *b, const struct digest *original)
+{
+	return b->nwaiting ? bsearch(original, b->waiting, b->nwaiting, sizeof(*b->waiting),
+				     by_digest) : NULL;
+}
+
+static bool add_waiting(void *ctx, const struct store_epoch *row)
+{
+	struct building *b = ctx;
+
+	b->waiting = memory_grow(b->waiting, b->nwaiting + (size_t)1, sizeof(*b->waiting));
+	b->waiting[b->nwaiting++] = (struct waiting){ row->original, false };
+	return true;
+}
+
+static bool judge_module(void *ctx, const struct store_module *m)
+{
+	struct building *b = ctx;
+	struct waiting *first = find_waiting(b, &m->original), *last = b->waiting + b->nwaiting;
+
+	if (!first || m->refusal[0] || !gives(b->w, m) || !is_of_many(b->w, m))
+		return true;
+	while (first > b->waiting && digest_equal(&first[-1].original, &m->original))
+		first--;
+	for (; first < last && digest_equal(&first->original, &m->original); first++)
+		first->may = true;
+	return true;
+}
+
 static bool add_row(void *ctx, const struct store_epoch *row)
 {
 	struct building *b = ctx;
 	struct work_fleet *f = &b->w->fleet;
 	struct fleet_evidence *e = &b->q.give[b->q.ngive];
+	const struct waiting *waiting = find_waiting(b, &row->original);
 	const char *why;
 
+	if (!waiting || !waiting->may)
+		return true;
 	*e = (struct fleet_evidence){ .digest = row->original,
 				      .kind = (enum fleet_kind)row->kind,
 				      .epoch = row->epoch, .sequence = row->sequence };
@@ -171,6 +223,22 @@ static bool add_row(void *ctx, const struct store_epoch *row)
 	return b->bytes < REQUEST_MAX && b->q.ngive < FLEET_FILES;
 }
 
+/* What waits was to be given when it came: that the policy wants it otherwise now, or that
+ * there are not so many users any more, holds for it as well. */
+static int add_rows(struct building *b, struct err *err)
+{
+	int rc = store_epoch_each(b->w->store, add_waiting, b, err);
+
+	if (b->nwaiting)
+		qsort(b->waiting, b->nwaiting, sizeof(*b->waiting), by_digest);
+	if (rc == 0)
+		rc = store_module_each(b->w->store, judge_module, b, err);
+	if (rc == 0)
+		rc = store_epoch_each(b->w->store, add_row, b, err);
+	free(b->waiting);
+	return rc;
+}
+
 static bool add_wish(void *ctx, const struct store_module *m)
 {
 	struct building *b = ctx;
@@ -181,6 +249,30 @@ static bool add_wish(void *ctx, const struct store_module *m)
 	    store_table_has(b->w->store, &m->original, NULL) > 0)
 		b->q.want[b->q.nwant++] = m->original;
 	return b->q.nwant < FLEET_FILES;
+}
+
+/* Each once, for a file may be at two paths.  Only that is taken of the answer. */
+static void remember_wishes(struct work_fleet *f, struct fleet_request *q)
+{
+	uint32_t n = 0;
+
+	qsort(q->want, q->nwant, sizeof(*q->want), by_digest);
+	free(f->wanted);
+	f->wanted = memory_new(q->nwant, sizeof(*f->wanted));
+	for (uint32_t i = 0; i < q->nwant; i++) {
+		if (n && digest_equal(&q->want[n - 1], &q->want[i]))
+			continue;
+		f->wanted[n] = (struct work_fleet_wanted){ .original = q->want[i] };
+		q->want[n++] = q->want[i];
+	}
+	q->nwant = f->nwanted = n;
+}
+
+struct work_fleet_wanted *work_fleet_wanted(const struct work_fleet *f,
+					    const struct digest *original)
+{
+	return f->nwanted ? bsearch(original, f->wanted, f->nwanted, sizeof(*f->wanted),
+				    by_digest) : NULL;
 }
 
 static int build(struct work *w, struct arena *a, struct wr *out, struct err *err)
@@ -196,9 +288,10 @@ static int build(struct work *w, struct arena *a, struct wr *out, struct err *er
 	f->given = memory_new(FLEET_FILES, sizeof(*f->given));
 	f->ngiven = 0;
 	if (store_machine(w->store, b.q.machine, err) < 0 ||
-	    store_epoch_each(w->store, add_row, &b, err) < 0 ||
+	    add_rows(&b, err) < 0 ||
 	    store_module_each(w->store, add_wish, &b, err) < 0)
 		return -1;
+	remember_wishes(f, &b.q);
 	fleet_request_write(&b.q, out);
 	return 0;
 }
@@ -292,4 +385,5 @@ void work_fleet_free(struct work *w)
 {
 	free(w->fleet.gives);
 	free(w->fleet.given);
+	free(w->fleet.wanted);
 }

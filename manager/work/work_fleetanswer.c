@@ -1,8 +1,9 @@
 /* work_fleetanswer.c - what came of an exchange with a fleet's database
  *
  * The answer was made by the one process that talks to a network, of what a server said: a
- * stranger's.  Evidence is kept only if each block, edge and call of it is in the block table
- * of the original, which was made here.  What does not fit is left out whole, counted and told.
+ * stranger's.  Evidence is kept only if it was asked for, and each block, edge and call of it
+ * is in the block table of the original, which was made here.  What does not fit is left out
+ * whole, counted and told.
  *
  * Tested by tests/unit/manager/work/test_fleet.c and tests/e2e/share.sh.
  */
@@ -59,12 +60,24 @@ static void to_profile(const struct fleet_evidence *e, struct store_profile *p)
 						       e->call[i].target, e->call[i].count };
 }
 
+/* It was asked for, and is not there already: so an answer takes the time of the questions. */
+static bool is_answer(const struct work_fleet *f, const struct fleet_evidence *e)
+{
+	struct work_fleet_wanted *t = work_fleet_wanted(f, &e->digest);
+
+	if (!t || t->taken[e->kind])
+		return false;
+	return t->taken[e->kind] = true;
+}
+
 /* 1: kept; 0: it does not fit; -1. */
 static int keep(struct work *w, const struct fleet_evidence *e, struct err *err)
 {
 	struct store_fleet f = { .contributors = e->contributors, .epoch = e->epoch };
 	struct blocktable t = { 0 };
 
+	if (!is_answer(&w->fleet, e))
+		return 0;
 	int rc = store_table_load(w->store, &e->digest, &t, err);
 	if (rc > 0)
 		rc = e->contributors > 0 && fits(e, &t);

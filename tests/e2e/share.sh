@@ -31,7 +31,7 @@ check "starts" start_server
 check "a fleet of 14" make_fleet 14
 check "a database without a schema says what to do" says "share init makes one" share test "$(conninfo m1 | sed s/dbname=fleet/dbname=postgres/)"
 check "init again changes nothing" says "is there already" share init "$(conninfo postgres)"
-check "test" says "works: connected by a local socket, login m1, schema 5, others' evidence from 5 contributors on, giving and taking work" \
+check "test" says "works: connected by a local socket, login m1, schema 6, others' evidence from 5 contributors on, giving and taking work" \
 	share test "$(conninfo m1)"
 check "and nothing of it stays" is 0 sql postgres "SELECT count(*) FROM morph.contribution"
 check "a login above the rules is no contributor" says "above the database's rules" share test "$(conninfo postgres)"
@@ -69,7 +69,7 @@ sees() { sql m2 "$@"; }
 check "own rows can be read" is "m2" sees "SELECT DISTINCT contributor FROM morph.contribution"
 check "also under another role" is "m2" sees "SET ROLE morph_contributor" "SELECT DISTINCT contributor FROM morph.contribution"
 check "by a view" is 1 sees "SELECT count(*) FROM morph.mine"
-for table in merged fleet stale budget setting version; do
+for table in merged fleet merged_now stale budget setting version; do
 	check "not $table" says "permission denied" sees "SELECT * FROM morph.$table"
 done
 check "no rows of others by a function of one's own" is "" sees \
@@ -82,7 +82,7 @@ check "no bound changed" says "permission denied" sees "UPDATE morph.setting SET
 check "nothing made in the schema" says "permission denied" sees "CREATE TABLE morph.x()"
 check "no other's role" says "permission denied" sees "SET ROLE morph_owner"
 check "no session of another" says "permission denied" sees "SET SESSION AUTHORIZATION m3"
-check "no inner function" says "permission denied" sees "SELECT * FROM morph.scaled('x', 0, '', 1)"
+check "no inner function" says "permission denied" sees "SELECT * FROM morph.scaled('x', 0, '', 1, 0)"
 check "no rules switched off" says "row-level security" sees "SET row_security = off" "SELECT * FROM morph.contribution"
 # Names that the owner's functions use, in the only schema that a contributor can make things in.
 check "no table put in a function's way" sees "CREATE TEMP TABLE fleet(x integer)" "CREATE TEMP TABLE contribution(x integer)" \
@@ -123,7 +123,7 @@ for i in 12 13 14; do client m$i 1 give 30 0 0 1 "2:100000,3:100000" >/dev/null;
 merge
 parts() {		# BYTE OF THE DIGEST: the largest share in percent, and of how many
 	sql postgres "SELECT round(100 * max(scale * w.weight) / sum(scale * w.weight)), count(*)
-		FROM morph.scales(decode(repeat('$1', 32), 'hex'), 0, '', (SELECT epoch FROM morph.hello())) s
+		FROM morph.scales(decode(repeat('$1', 32), 'hex'), 0, '', (SELECT epoch FROM morph.hello()), 0) s
 		JOIN morph.contribution w ON w.contributor = s.who AND w.digest = decode(repeat('$1', 32), 'hex')"
 }
 check "nobody weighs more than the median" is "7|14" parts 1e
@@ -136,6 +136,12 @@ for i in $(seq 1 9); do client m$i 2 give 31 0 0 1 "1:100000,2:100000" >/dev/nul
 merge
 check "tiny ones do not count" says "of 9: 1:90000" client m1 1 want 31
 
+# Edges do not follow from blocks: few blocks, and a billion of one edge.
+for i in $(seq 6); do client m$i 1 give 33 0 0 1 "1:100" "1-2:50,1-3:50" >/dev/null; done
+client m7 1 give 33 0 0 1 "1:100" "1-2:1000000000" >/dev/null
+merge
+check "nor do one's edges weigh more than the median" says "of 7: 1:700 1-2:400 1-3:300" client m1 1 want 33
+
 # --- epochs fade ---
 for i in $(seq 5); do client m$i 1 give 40 0 -4 1 "1:1000" >/dev/null; done
 merge
@@ -143,6 +149,57 @@ check "what is a half-life old counts half" says "of 5: 1:2500" client m1 1 want
 for i in $(seq 5); do client m$i 1 give 40 0 0 1 "1:10" >/dev/null; done
 merge
 check "beside new counts, too" says "of 5: 1:2550" client m1 1 want 40
+
+# --- transactions that never end: m14 has given, merged and locked what there is, and waits ---
+hold() {		# SQL
+	coproc HELD { as_server psql -XqAt -h "$pg" -p "$port" -U m14 -d fleet 2>&1; }
+	held_in=${HELD[1]} held_out=${HELD[0]} held=$HELD_PID
+	printf "BEGIN; %s; SELECT 'it is held';\n" "$1" >&"$held_in"
+	local line
+	while read -r -t 20 -u "$held_out" line; do [ "$line" = "it is held" ] && return 0; done
+	return 1
+}
+let_go() {		# COMMIT or ROLLBACK
+	printf '%s;\n\\q\n' "$1" >&"$held_in"
+	wait "$held"
+}
+soon() { sql "$1" "SET lock_timeout = '5s'" "$2"; }
+gives() {		# BYTE OF THE DIGEST, EPOCH FROM NOW, SEQUENCE, BLOCK, COUNT
+	echo "SELECT morph.give(decode(repeat('$1', 32), 'hex'), 0, '', h.epoch + $2, decode(repeat('01', 16), 'hex'), $3, '{$4}', '{$5}', '{}', '{}', '{}', '{}', '{}', '{}', '{}') FROM morph.hello() h"
+}
+given_by() {		# SEQUENCE, COUNT, LOGIN...
+	local i
+	for i in "${@:3}"; do soon "$i" "$(gives 29 0 "$1" 1 "$2")" || return 1; done
+}
+soon_merged() { soon m1 "SELECT morph.merge(100)" >/dev/null; }
+hold "$(gives 29 0 1 1 10)"
+check "one gives, and does not end it" test $? = 0
+five=$(printf 'taken\n%.0s' 1 2 3 4 5)
+check "others give nevertheless" is "$five" given_by 1 1000 m1 m2 m3 m4 m5
+check "and merge" soon_merged
+check "what there is is seen" says "of 5: 1:5000" client m9 1 want 41
+let_go COMMIT
+check "what was given late counts as well" soon_merged
+check "from then on" says "of 5: 1:5000" client m9 1 want 41	# it is below a tenth of the median
+given_by 2 2000 m1 m2 m3 m4 m5 >/dev/null
+hold "SELECT pg_advisory_lock(hashtext('morph.merge')); SELECT morph.merge(1000000)"
+check "one merges, and locks, and does not end it" test $? = 0
+check "and merge what the one has merged" soon_merged
+check "which is seen" says "of 5: 1:10000" client m9 1 want 41
+check "others give" is "$five" given_by 3 3000 m1 m2 m3 m4 m5
+check "and merge again" soon_merged
+check "which is seen, too" says "of 5: 1:15000" client m9 1 want 41
+let_go COMMIT
+check "what the one has merged does not take its place" says "of 5: 1:15000" client m9 1 want 41
+check "nor what comes of an old view of the rest" says "only in a transaction that sees" sql m14 "BEGIN ISOLATION LEVEL REPEATABLE READ" "SELECT morph.merge(1)"
+soon_merged
+check "and nothing is left of the old" is "1|0" sql postgres "SELECT count(*), (SELECT count(*) FROM morph.stale) FROM morph.merged WHERE digest = decode(repeat('29', 32), 'hex')"
+hold "$(gives 2a -25 1 1 10)"
+check "what one holds until it is too old" test $? = 0
+sql postgres "UPDATE morph.setting SET value = 20 WHERE name = 'kept_epochs'"
+check "holds up nobody" soon_merged
+let_go ROLLBACK
+sql postgres "UPDATE morph.setting SET value = 26 WHERE name = 'kept_epochs'"
 
 # --- TLS and passwords ---
 tls="host=localhost port=$port dbname=fleet user=m1 sslmode=verify-full"
@@ -176,7 +233,7 @@ older() {		# the first three migrations, and rows
 }
 check "an older schema" older
 check "does not serve" says "share init" client m1 1 give 7 0 0 9 "1:1"
-check "is brought up to date" says "schema 5 in the place of 3" share init "$(conninfo postgres)"
+check "is brought up to date" says "schema 6 in the place of 3" share init "$(conninfo postgres)"
 check "with what was in it" is 1 sql postgres "SELECT count(*) FROM morph.contribution"
 check "and serves" says "told 0 taken" client m1 1 give 7 0 0 9 "1:1"
 sql postgres "UPDATE morph.setting SET value = 0 WHERE name = 'merge_after_s'"

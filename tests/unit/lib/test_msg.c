@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -125,14 +126,23 @@ static void descriptors_travel_and_too_many_are_closed(void **state)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
 	assert_int_equal(pipe(p), 0);
 	m.nfd = 1;
-	m.fd[0] = p[1];
+	m.fd[0] = memfd_create("test", MFD_CLOEXEC);
 	assert_int_equal(msg_send(pair[0], &m, &err), 0);
-	close(p[1]);
 	assert_int_equal(msg_receive(pair[1], MSG_ROLE_MANAGER, MSG_ROLE_PARENT, &out, &err),
 			 1);
 	assert_int_equal(out.nfd, 1);
 	assert_int_equal(write(out.fd[0], "x", 1), 1);
-	assert_int_equal(read(p[0], &byte, 1), 1);
+	assert_int_equal(pread(m.fd[0], &byte, 1, 0), 1);
+	msg_close_fds(&out);
+
+	/* what the receiver would wait for is none */
+	close(m.fd[0]);
+	m.fd[0] = p[1];
+	assert_int_equal(msg_send(pair[0], &m, &err), 0);
+	assert_int_equal(msg_receive(pair[1], MSG_ROLE_MANAGER, MSG_ROLE_PARENT, &out, &err),
+			 -1);
+	assert_non_null(strstr(err.text, "no file"));
+	assert_int_equal(err.kind, ERR_INPUT);
 
 	/* The same bytes with a descriptor where none may be. */
 	struct msg none = { .type = MSG_SYNC };
@@ -142,11 +152,11 @@ static void descriptors_travel_and_too_many_are_closed(void **state)
 	union { struct cmsghdr h; char room[CMSG_SPACE(sizeof(int))]; } c = { .h = {
 		.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET,
 		.cmsg_type = SCM_RIGHTS } };
-	memcpy(CMSG_DATA(&c.h), &out.fd[0], sizeof(int));
+	memcpy(CMSG_DATA(&c.h), &p[1], sizeof(int));
 	struct msghdr h = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &c,
 			    .msg_controllen = sizeof(c) };
 	assert_true(sendmsg(pair[0], &h, 0) > 0);
-	msg_close_fds(&out);
+	close(p[1]);
 	assert_int_equal(msg_receive(pair[1], MSG_ROLE_MANAGER, MSG_ROLE_PARENT, &out, &err),
 			 -1);
 	assert_int_equal(out.nfd, 0);

@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "lib/procstat.h"
 #include "manager/parent/install_journal.h"
 #include "manager/parent/counting.h"
 #include "manager/parent/livework.h"
@@ -469,8 +470,11 @@ static struct msg live_on(const char *path, struct digest installed, struct dige
 			  pid_t pid)
 {
 	struct msg m = { .type = MSG_LIVE_ON, .digest = { installed, original }, .nfd = 1 };
+	struct procstat process;
 
 	m.num[MSG_LIVE_ON_pid] = (uint64_t)pid;
+	if (procstat_read(pid, &process))
+		m.num[MSG_LIVE_ON_start] = process.start;
 	m.num[MSG_LIVE_ON_memory_mib] = 4096;
 	m.num[MSG_LIVE_ON_cpu_s] = 10;
 	m.fd[0] = sealed("for a process", &m.digest[2]);
@@ -493,6 +497,10 @@ static void a_process_gets_only_what_the_ledger_binds_to_the_original(void **sta
 	m = live_on("/nowhere/prog", g, f->p.original, 1);
 	refused(f, ask(f, &m, NULL), "not in a folder for programs");
 	m = live_on(f->p.path, g, f->p.original, INT32_MAX);
+	refused(f, ask(f, &m, NULL), "is not there any more");
+	/* nor has somebody who has its number now what it had */
+	m = live_on(f->p.path, g, f->p.original, 1);
+	m.num[MSG_LIVE_ON_start]++;
 	refused(f, ask(f, &m, NULL), "is not there any more");
 	f->options.morph_verify = "/bin/false";
 	m = live_on(f->p.path, g, f->p.original, 1);
@@ -521,6 +529,10 @@ static void a_process_counts_only_by_what_is_proven_of_its_program(void **state)
 	m = live_count("/nowhere/prog", f->p.original, f->p.original, 1);
 	refused(f, ask(f, &m, NULL), "not in a folder for programs");
 	m = live_count(f->p.path, f->p.original, f->p.original, INT32_MAX);
+	refused(f, ask(f, &m, NULL), "is not there any more");
+	/* nor has somebody who has its number now what it had */
+	m = live_count(f->p.path, f->p.original, f->p.original, 1);
+	m.num[MSG_LIVE_ON_start]++;
 	refused(f, ask(f, &m, NULL), "is not there any more");
 	f->options.morph_verify = "/bin/false";
 	m = live_count(f->p.path, f->p.original, f->p.original, 1);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@
 /* --- the parent --- */
 
 static struct {
-	int sock;
+	int sock, file;
 	struct msg asked;		/* the last request */
 	struct msg first, reply;	/* sent for it, in this order; MSG_NONE: not */
 	bool ends;			/* instead of an answer */
@@ -51,7 +52,7 @@ static void replies(enum err_kind status, const char *text, int nfd)
 	parent.reply.num[MSG_REPLY_cpu_ms] = 40;
 	strcpy(parent.reply.text, text);
 	for (int i = 0; i < nfd; i++)
-		parent.reply.fd[i] = parent.sock;
+		parent.reply.fd[i] = parent.file;
 }
 
 static int setup(void **state)
@@ -63,6 +64,7 @@ static int setup(void **state)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
 		return -1;
 	parent.sock = pair[0];
+	parent.file = memfd_create("test", MFD_CLOEXEC);
 	a = (struct ask){ .sock = pair[1], .turn = turn, .ctx = &a };
 	*state = &a;
 	return 0;
@@ -74,6 +76,7 @@ static int teardown(void **state)
 
 	close(a->sock);
 	close(parent.sock);
+	close(parent.file);
 	return 0;
 }
 

@@ -59,11 +59,21 @@ static struct fleet_evidence fleet_of(uint32_t contributors)
 	};
 }
 
+/* As work_fleet_now() leaves it, when it asks for a file. */
+static void asked(const struct digest *d)
+{
+	free(w.fleet.wanted);
+	w.fleet.wanted = calloc(1, sizeof(*w.fleet.wanted));
+	w.fleet.wanted->original = *d;
+	w.fleet.nwanted = 1;
+	w.fleet.under_way = true;
+}
+
 static void answer_with(struct fleet_evidence *e)
 {
 	const struct fleet_answer q = { .nfleet = 1, .fleet = e };
 
-	w.fleet.under_way = true;
+	asked(&e->digest);
 	answered(&q, "");
 }
 
@@ -138,6 +148,39 @@ static void what_nobody_asked_for_is_nothing(void **state)
 	work_fleet_free(&w);
 }
 
+/* A table is there of it, so it would fit: but rules may say that nothing is taken of it. */
+static void what_nobody_asked_about_is_left_out(void **state)
+{
+	struct fleet_evidence e = fleet_of(23);
+	const struct fleet_answer q = { .nfleet = 1, .fleet = &e };
+	struct digest other = m.original;
+
+	(void)state;
+	put_table();
+	other.b[31] ^= 1;
+	asked(&other);
+	answered(&q, "");
+	assert_int_equal(kept(), 0);
+	assert_true(w.fleet.left_out == 1 && w.fleet.fleet == 0);
+	work_fleet_free(&w);
+}
+
+/* Each is held against its table, which takes time: once is what was asked for. */
+static void what_comes_again_is_left_out(void **state)
+{
+	struct fleet_evidence e[4] = { fleet_of(23), fleet_of(24), fleet_of(25), fleet_of(26) };
+	const struct fleet_answer q = { .nfleet = 4, .fleet = e };
+
+	(void)state;
+	put_table();
+	e[2].kind = FLEET_EXECUTIONS;
+	asked(&m.original);
+	answered(&q, "");
+	assert_int_equal(kept(), 23);
+	assert_true(w.fleet.left_out == 2 && w.fleet.fleet == 2);
+	work_fleet_free(&w);
+}
+
 static bool count_row(void *ctx, const struct store_epoch *e)
 {
 	(void)e;
@@ -197,6 +240,8 @@ int main(void)
 		TEST(what_fits_is_kept),
 		TEST(places_that_there_are_not_cost_all_of_it),
 		TEST(what_nobody_asked_for_is_nothing),
+		TEST(what_nobody_asked_about_is_left_out),
+		TEST(what_comes_again_is_left_out),
 		TEST(what_is_told_does_not_come_again),
 		TEST(no_answer_is_told),
 	};

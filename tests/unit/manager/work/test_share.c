@@ -29,6 +29,8 @@ enum { ANNA = 50001, BEN, CARA };
 	"optimize:\n  min_samples: 1\n"
 static const char alone[] = MODULES;
 static const char three[] = MODULES "users:\n  share_layouts: 3\n";
+static const char given[] = MODULES
+	"users:\n  share_layouts: 3\nshare:\n  conninfo: host=nowhere\n  send: [\"@/*\"]\n";
 static const char by_rule[] = MODULES
 	"rules:\n  - name: shared tools\n    paths: [\"@/shared*\"]\n    share_layouts: 3\n";
 
@@ -156,6 +158,44 @@ static void what_came_before_is_of_nobody_who_is_known(void **state)
 	daemon_close(&d);
 }
 
+static bool add_samples(void *ctx, const struct store_epoch *e)
+{
+	*(double *)ctx += store_profile_samples(&e->profile);
+	return true;
+}
+
+/* Of so many samples more; how many wait for the fleet then. */
+static double to_be_given(struct daemon *d, const struct store_module *m, uint32_t samples)
+{
+	struct blockcount count[] = { { 1, samples } };
+	struct attribute_module am = { .module = (uint64_t)m->id, .samples = samples,
+				       .ncount = 1, .count = count };
+	struct attribution a = { .nmodule = 1, .module = &am };
+	double sum = 0;
+
+	work_fleet_seen(&d->m.work, &a);
+	assert_int_equal(store_epoch_each(d->m.work.store, add_samples, &sum, NULL), 0);
+	return sum;
+}
+
+/* It changes with who runs it, also when that has been asked before. */
+static void a_fleet_is_not_told_either(void **state)
+{
+	struct daemon d;
+
+	(void)state;
+	daemon_open(&d, given);
+	struct store_module m = add_tool(&d, "tool");
+	ran(&d, &m, ANNA, 100, true);
+	assert_true(to_be_given(&d, &m, 100) == 0);
+	ran(&d, &m, BEN, 100, true);
+	ran(&d, &m, asker(), 100, true);
+	assert_true(to_be_given(&d, &m, 30) == 30);
+	ran(&d, &m, CARA, 5000, true);
+	assert_true(to_be_given(&d, &m, 5000) == 30);
+	daemon_close(&d);
+}
+
 static void a_rule_may_ask_for_more(void **state)
 {
 	struct daemon d;
@@ -267,6 +307,7 @@ int main(void)
 		cmocka_unit_test(who_is_alone_is_not_asked),
 		cmocka_unit_test(the_use_of_one_does_not_show),
 		cmocka_unit_test(what_came_before_is_of_nobody_who_is_known),
+		cmocka_unit_test(a_fleet_is_not_told_either),
 		cmocka_unit_test(a_rule_may_ask_for_more),
 		cmocka_unit_test(the_daemon_does_not_either),
 		cmocka_unit_test(proc_tells_whose_a_process_is),
