@@ -1,5 +1,5 @@
-/* timedcall.h - what waits.c and fusewaits.c share: a call in the main thread or in another, and
- * how it ended: the name of the error, "ok" for none, and how long it took in ms */
+/* timedcall.h - what waits.c and fusewaits.c share: a call in the main thread or in another;
+ * how it ended, which is the name of the error or "ok", and how long it took in ms */
 #ifndef TESTS_E2E_TIMEDCALL_H
 #define TESTS_E2E_TIMEDCALL_H
 
