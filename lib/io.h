@@ -21,6 +21,10 @@ int io_read_all(int fd, size_t max, struct arena *a, struct bytes *out, struct e
  * else writes in. */
 int io_replace(const char *path, mode_t mode, struct bytes text, struct err *err);
 
+/* The same for a file that the command line names, in any folder, for which it is not waited:
+ * the mode is that of new files, and what is there and no regular file is written to. */
+int io_write_file(const char *path, struct bytes text, struct err *err);
+
 /* Opens a file named on the command line.  "fd:N" is the inherited descriptor N: that is how
  * the Manager hands files to morph-edit.  Anything else is a path, "-" too. */
 int io_open_read(const char *arg, struct err *err);

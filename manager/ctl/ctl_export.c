@@ -20,6 +20,7 @@
 #include "lib/say.h"
 #include "manager/ctl/ctl_evidence.h"
 #include "manager/ctl/profile_log.h"
+#include "manager/ctl/tempfolder.h"
 #include "manager/parent/program.h"
 #include "manager/report/evidence.h"
 #include "manager/report/export.h"
@@ -55,29 +56,33 @@ static const struct form {
 
 static int write_out(const char *path, struct bytes b, struct err *err)
 {
-	if (strcmp(path, "-") == 0) {
-		if (io_write_all(STDOUT_FILENO, b.p, b.n, err) < 0)
-			return err_wrap(err, "standard output");
+	if (strcmp(path, "-") != 0)
+		return io_write_file(path, b, err);
+	if (io_write_all(STDOUT_FILENO, b.p, b.n, err) < 0)
+		return err_wrap(err, "standard output");
+	return 0;
+}
+
+/* A recording is not written over by what is made of it. */
+static int check_out(const struct request *r, struct err *err)
+{
+	struct stat in, out;
+
+	if (strcmp(r->out, "-") == 0 || stat(r->out, &out) < 0)
 		return 0;
-	}
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
-	int rc = io_write_all(fd, b.p, b.n, err);
-	if (close(fd) < 0 && rc == 0)
-		rc = err_set(err, ERR_SYS, "close: %s", strerror(errno));
-	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
+	for (uint32_t i = 0; i < r->ninput; i++)
+		if (stat(r->input[i], &in) == 0 && in.st_dev == out.st_dev &&
+		    in.st_ino == out.st_ino)
+			return err_set(err, ERR_USAGE, "'%s' would be written over '%s'",
+				       r->out, r->input[i]);
+	return 0;
 }
 
 /* --- all modules together --- */
 
-/* What could not be had is news, not a failure: the samples are all there. */
 static void say_notes(const struct evidence *e)
 {
-	for (uint32_t i = 0; i < e->module.n; i++)
-		if (e->module.v[i].note)
-			say_line(stderr, "morphctl: %s: %s", e->module.v[i].path,
-				 e->module.v[i].note);
+	ctl_evidence_notes(e);
 	if (e->lost)
 		say_line(stderr, "morphctl: %llu records were lost in the recording",
 			 (unsigned long long)e->lost);
@@ -156,34 +161,34 @@ static int look_into(const struct request *r, const char *dir, struct arena *a,
 	return rc;
 }
 
-static void remove_folder(const char *dir)
+/* Where nothing is chosen, one of them is why. */
+static void say_reasons(char *why)
 {
-	DIR *d = opendir(dir);
-	struct dirent *ent;
-
-	while (d && (ent = readdir(d)))
-		if (ent->d_name[0] != '.')
-			(void)unlinkat(dirfd(d), ent->d_name, 0);	/* a temporary one */
-	if (d)
-		closedir(d);
-	(void)rmdir(dir);		/* likewise */
+	for (char *rest = why, *line; (line = strsep(&rest, "\n")) && rest; )
+		say_line(stderr, "morphctl: %s", line);
 }
 
 /* A log's profiles, in a folder of their own for a moment. */
 static int choose_of_log(const struct request *r, struct arena *a, struct chosen *c,
 			 struct err *err)
 {
-	struct profile_log_places places = { r->source.at.morph_edit, r->source.at.store };
-	const char *tmp = getenv("TMPDIR");
-	char dir[PATH_MAX];
+	struct profile_log_places places = { r->source.at.morph_edit, r->source.at.store,
+					     r->source.binary, r->source.nbinary, NULL };
+	struct tempfolder tmp;
+	char *why = NULL;
+	size_t n;
 
-	if (snprintf(dir, sizeof(dir), "%s/morph-export.XXXXXX", tmp ? tmp : "/tmp") >=
-		    PATH_MAX || !mkdtemp(dir))
-		return err_set(err, ERR_SYS, "temporary folder: %s", strerror(errno));
-	int rc = profile_log_write(r->input[0], dir, &places, NULL, err);
+	if (tempfolder_make(&tmp, err) < 0)
+		return -1;
+	places.why = memory_need(open_memstream(&why, &n));
+	int rc = profile_log_write(r->input[0], tmp.path, &places, NULL, err);
 	if (rc == 0)
-		rc = look_into(r, dir, a, c, err);
-	remove_folder(dir);
+		rc = look_into(r, tmp.path, a, c, err);
+	tempfolder_remove(&tmp);
+	(void)fclose(places.why);	/* memory */
+	if (rc == 0 && !c->text.p)
+		say_reasons(why);
+	free(why);
 	return rc;
 }
 
@@ -191,10 +196,10 @@ static int choose(const struct request *r, struct arena *a, struct chosen *c, st
 {
 	static const char start[] = "morph-profile ";
 	char read[sizeof(start) - 1] = "";
-	int fd = open(r->input[0], O_RDONLY | O_NOCTTY | O_CLOEXEC), rc;
+	int fd = modulefile_recording(r->input[0], err), rc;
 
 	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", r->input[0], strerror(errno));
+		return -1;
 	ssize_t n = pread(fd, read, sizeof(read), 0);
 	if (n == (ssize_t)sizeof(read) && memcmp(read, start, sizeof(read)) == 0) {
 		rc = look_at(r, fd, a, c, err);
@@ -205,7 +210,7 @@ static int choose(const struct request *r, struct arena *a, struct chosen *c, st
 	}
 	close(fd);
 	if (rc == 0 && !c->text.p)
-		rc = err_set(err, ERR_USAGE, r->module ? "'%s': nothing of '%s' is in it"
+		rc = err_set(err, ERR_INPUT, r->module ? "'%s': nothing of '%s' is in it"
 						       : "'%s': no module is in it",
 			     r->input[0], r->module);
 	return rc;
@@ -258,8 +263,13 @@ static int run(const struct request *r, const struct form *form)
 {
 	struct arena *a = arena_new();
 	struct err err = { 0 };
-	int rc = form->write ? export_all(r, form, a, &err) : export_one(r, form, a, &err);
+	int rc = check_out(r, &err);
 
+	if (rc == 0)
+		rc = modulefile_check(r->source.binary, r->source.nbinary, &err);
+	if (rc == 0)
+		rc = form->write ? export_all(r, form, a, &err)
+				 : export_one(r, form, a, &err);
 	arena_free(a);
 	if (rc == 0)
 		return 0;
@@ -281,7 +291,8 @@ static int flow(const struct ctl_evidence *o, const char *module, const char *fu
 	struct evidence e;
 	int code = ctl_evidence_read(o, o->log, o->nlog, a, &e);
 
-	if (code == 0 && ctl_evidence_function(&e, module, function, &m, &f, &err) == 0) {
+	if (code == 0 && check_out(&r, &err) == 0 &&
+	    ctl_evidence_function(&e, module, function, &m, &f, &err) == 0) {
 		r.function = e.module.v[m].function[f].entry;
 		(void)export_one(&r, &form, a, &err);	/* *err says whether it failed */
 	}
@@ -313,7 +324,6 @@ int ctl_export(const struct ctl *ctl, int argc, char **argv)
 		{ "format", required_argument, NULL, 'f' },
 		{ "module", required_argument, NULL, 'm' },
 		{ "binary", required_argument, NULL, 'b' },
-		{ "morph-edit", required_argument, NULL, 'e' },
 		{ "store", required_argument, NULL, 's' },
 		{ 0 }
 	};
@@ -330,7 +340,6 @@ int ctl_export(const struct ctl *ctl, int argc, char **argv)
 		case 'o': r.out = optarg; break;
 		case 'm': r.module = optarg; break;
 		case 'b': binary[r.source.nbinary++] = optarg; break;
-		case 'e': r.source.at.morph_edit = optarg; break;
 		case 's': r.source.at.store = optarg; break;
 		case 'f':
 			form = find_form(optarg);
@@ -341,12 +350,15 @@ int ctl_export(const struct ctl *ctl, int argc, char **argv)
 	}
 	r.input = (const char *const *)argv + optind;
 	r.ninput = (uint32_t)(argc - optind);
+	if (form && form->write && r.module) {
+		say_line(stderr, "morphctl export: --module is for forms of one module, and "
+			 "'%s' is of all", form->name);
+		usage = true;
+	}
 	if (usage || !form || !r.out || optind >= argc) {
 		code = ctl_usage(ctl);
 	} else if (!r.source.at.morph_edit) {
-		(void)fputs(
-			"morphctl: morph-edit is not beside morphctl; --morph-edit names it\n",
-			stderr);
+		(void)fputs("morphctl: morph-edit is not beside morphctl\n", stderr);
 		code = 1;
 	} else {
 		code = run(&r, form);

@@ -117,11 +117,11 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 int ctl_profile(const struct ctl *ctl, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "morph-edit", required_argument, NULL, 'e' },
 		{ "store", required_argument, NULL, 's' },
 		{ 0 }
 	};
-	struct profile_log_places places = { program_of_ours("morph-edit"), "/var/lib/morph" };
+	struct profile_log_places places = { .morph_edit = program_of_ours("morph-edit"),
+					     .store = "/var/lib/morph" };
 	const char *dir = NULL;
 	struct err err = { 0 };
 	int c;
@@ -130,8 +130,6 @@ int ctl_profile(const struct ctl *ctl, int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
 		if (c == 'o')
 			dir = optarg;
-		else if (c == 'e')
-			places.morph_edit = optarg;
 		else if (c == 's')
 			places.store = optarg;
 		else
@@ -140,9 +138,7 @@ int ctl_profile(const struct ctl *ctl, int argc, char **argv)
 	if (!dir || argc - optind != 1)
 		return ctl_usage(ctl);
 	if (!places.morph_edit) {
-		(void)fputs(
-			"morphctl: morph-edit is not beside morphctl; --morph-edit names it\n",
-			stderr);
+		(void)fputs("morphctl: morph-edit is not beside morphctl\n", stderr);
 		return 1;
 	}
 	if (profile_log_write(argv[optind], dir, &places, stdout, &err) < 0)

@@ -14,6 +14,9 @@ struct err;
 struct profile_log_places {
 	const char *morph_edit;		/* the program */
 	const char *store;		/* folder; originals of generations are in it */
+	const char *const *binary;	/* [nbinary] of a log: taken for a file of that name */
+	uint32_t nbinary;
+	FILE *why;			/* gets the reasons instead of `say` */
 };
 
 /* For every module of the log (or the one of a file of counts, by `morph-edit counts`): runs

@@ -102,10 +102,10 @@ int evidence_add(struct evidence *e, const char *path, const struct evidence_sou
 {
 	static const char profile_start[] = "morph-profile ";
 	char start[sizeof(profile_start) - 1] = "";
-	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC), rc;
+	int fd = modulefile_recording(path, err), rc;
 
 	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
+		return -1;
 	ssize_t n = pread(fd, start, sizeof(start), 0);
 	if (n < 0)
 		rc = err_set(err, ERR_SYS, "read: %s", strerror(errno));
