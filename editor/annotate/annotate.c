@@ -306,8 +306,9 @@ int annotate_write(const struct annotate_input *in, struct arena *a, struct wr *
 	if (image_parse(in->file, a, &img, err) < 0 ||
 	    samplelines_read(in->samples, &img, a, &samples, err) < 0)
 		return -1;
-	if (in->counts.p ? profile_read(in->counts, a, &p, err) < 0
-			 : profile_of(&w, in->file, &samples, &p, err) < 0)
+	if (in->counts.p && profile_read(in->counts, a, &p, err) < 0)
+		return err_wrap(err, "the counts");
+	if (!in->counts.p && profile_of(&w, in->file, &samples, &p, err) < 0)
 		return -1;
 	if (in->counts.p && !profile_is_exact(&p))
 		return err_set(err, ERR_INPUT, "the counts are not exact: clock %s", p.clock);

@@ -69,9 +69,6 @@ static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 	case 'm':
 		o->module = optarg;
 		return 0;
-	case 'e':
-		o->source.at.morph_edit = optarg;
-		return 0;
 	case 'h':
 		o->shares = true;
 		return 0;
@@ -115,7 +112,6 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 		{ "log", required_argument, NULL, 'L' },
 		{ "mhz", required_argument, NULL, 'z' },
 		{ "module", required_argument, NULL, 'm' },
-		{ "morph-edit", required_argument, NULL, 'e' },
 		{ "output", required_argument, NULL, 'O' },
 		{ "shares", no_argument, NULL, 'h' },
 		{ "sort", required_argument, NULL, 'o' },
@@ -132,6 +128,17 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 	out->source.binary = out->binary;
 	while (code == 0 && (c = getopt_long(argc, argv, "", options, NULL)) != -1)
 		code = take(ctl, c, out);
+	struct err err = { 0 };
+
+	if (code == 0 && modulefile_check(out->binary, out->source.nbinary, &err) < 0) {
+		say_line(stderr, "morphctl: %s", err.text);
+		code = err_exit_code(&err);
+	}
+	if (code == 0 && out->mhz > 0 && !out->counts) {
+		say_line(stderr, "morphctl %s: --mhz is for executions: --counts names them",
+			 ctl->command->name);
+		code = 2;
+	}
 	if (code == 0 && !out->source.at.morph_edit)
 		code = ctl_without_edit();
 	if (code)
@@ -175,6 +182,9 @@ void ctl_evidence_notes(const struct evidence *e)
 		if (e->module.v[i].note)
 			say_line(stderr, "morphctl: %s: %s", e->module.v[i].path,
 				 e->module.v[i].note);
+	if (e->damaged)
+		say_line(stderr, "morphctl: left out are %llu parts of the recording that are "
+			 "damaged or cut off", (unsigned long long)e->damaged);
 }
 
 int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uint32_t n,
@@ -198,6 +208,14 @@ static uint32_t find_module(const struct evidence *e, const char *name)
 		if (e->module.v[i].file && rows_is_module(&e->module.v[i], name))
 			return i;
 	return EVIDENCE_NONE;
+}
+
+int ctl_evidence_nothing(const struct ctl_evidence *o, bool found)
+{
+	if (!o->module || found)
+		return 0;
+	say_line(stderr, "morphctl: no samples of '%s'", o->module);
+	return 1;
 }
 
 static uint32_t find_function(const struct evidence_module *m, const char *name)

@@ -41,7 +41,9 @@ void ctl_evidence_free(struct ctl_evidence *o);
  * exit code after a message. */
 int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uint32_t n,
 		      struct arena *a, struct evidence *out);
-/* Says what could not be had of modules. */
+/* Where a module is named, and nothing is of it, says that; 0, or the exit code. */
+int ctl_evidence_nothing(const struct ctl_evidence *o, bool found);
+/* What could not be had is news, not a failure: the samples are all there. */
 void ctl_evidence_notes(const struct evidence *e);
 /* The indices of a module, and of a function of it: NAME, fn_HEX or 0xHEX.  -1: there are no
  * samples of it. */

@@ -20,6 +20,7 @@
 #include "lib/say.h"
 #include "manager/ctl/ctl_evidence.h"
 #include "manager/ctl/profile_log.h"
+#include "manager/ctl/tempfolder.h"
 #include "manager/parent/program.h"
 #include "manager/report/evidence.h"
 #include "manager/report/export.h"
@@ -62,9 +63,23 @@ static int write_out(const char *path, struct bytes b, struct err *err)
 	return 0;
 }
 
+/* A recording is not written over by what is made of it. */
+static int check_out(const struct request *r, struct err *err)
+{
+	struct stat in, out;
+
+	if (strcmp(r->out, "-") == 0 || stat(r->out, &out) < 0)
+		return 0;
+	for (uint32_t i = 0; i < r->ninput; i++)
+		if (stat(r->input[i], &in) == 0 && in.st_dev == out.st_dev &&
+		    in.st_ino == out.st_ino)
+			return err_set(err, ERR_USAGE, "'%s' would be written over '%s'",
+				       r->out, r->input[i]);
+	return 0;
+}
+
 /* --- all modules together --- */
 
-/* What could not be had is news, not a failure: the samples are all there. */
 static void say_notes(const struct evidence *e)
 {
 	ctl_evidence_notes(e);
@@ -146,42 +161,43 @@ static int look_into(const struct request *r, const char *dir, struct arena *a,
 	return rc;
 }
 
-static void remove_folder(const char *dir)
+/* Where nothing is chosen, one of them is why. */
+static void say_reasons(char *why)
 {
-	DIR *d = opendir(dir);
-	struct dirent *ent;
-
-	while (d && (ent = readdir(d)))
-		if (ent->d_name[0] != '.')
-			(void)unlinkat(dirfd(d), ent->d_name, 0);	/* a temporary one */
-	if (d)
-		closedir(d);
-	(void)rmdir(dir);		/* likewise */
+	for (char *rest = why, *line; (line = strsep(&rest, "\n")) && rest; )
+		say_line(stderr, "morphctl: %s", line);
 }
 
 /* A log's profiles, in a folder of their own for a moment. */
 static int choose_of_log(const struct request *r, struct arena *a, struct chosen *c,
 			 struct err *err)
 {
-	const char *tmp = getenv("TMPDIR");
-	char dir[PATH_MAX];
+	struct profile_log_places places = { r->source.at, r->source.binary,
+					     r->source.nbinary, NULL };
+	struct tempfolder tmp;
+	char *why = NULL;
+	size_t n;
 
-	if (snprintf(dir, sizeof(dir), "%s/morph-export.XXXXXX", tmp ? tmp : "/tmp") >=
-		    PATH_MAX || !mkdtemp(dir))
-		return err_set(err, ERR_SYS, "temporary folder: %s", strerror(errno));
-	int rc = profile_log_write(r->input[0], dir, &r->source.at, NULL, err);
+	if (tempfolder_make(&tmp, err) < 0)
+		return -1;
+	places.why = memory_need(open_memstream(&why, &n));
+	int rc = profile_log_write(r->input[0], tmp.path, &places, NULL, err);
 	if (rc == 0)
-		rc = look_into(r, dir, a, c, err);
-	remove_folder(dir);
+		rc = look_into(r, tmp.path, a, c, err);
+	tempfolder_remove(&tmp);
+	(void)fclose(places.why);	/* memory */
+	if (rc == 0 && !c->text.p)
+		say_reasons(why);
+	free(why);
 	return rc;
 }
 
 static int choose(const struct request *r, struct arena *a, struct chosen *c, struct err *err)
 {
-	int fd = open(r->input[0], O_RDONLY | O_NOCTTY | O_CLOEXEC), rc;
+	int fd = modulefile_recording(r->input[0], err), rc;
 
 	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", r->input[0], strerror(errno));
+		return -1;
 	if (profile_is_in(fd) > 0) {
 		rc = look_at(r, fd, a, c, err);
 		if (rc < 0)
@@ -191,7 +207,7 @@ static int choose(const struct request *r, struct arena *a, struct chosen *c, st
 	}
 	close(fd);
 	if (rc == 0 && !c->text.p)
-		rc = err_set(err, ERR_USAGE, r->module ? "'%s': nothing of '%s' is in it"
+		rc = err_set(err, ERR_INPUT, r->module ? "'%s': nothing of '%s' is in it"
 						       : "'%s': no module is in it",
 			     r->input[0], r->module);
 	return rc;
@@ -244,8 +260,13 @@ static int run(const struct request *r, const struct form *form)
 {
 	struct arena *a = arena_new();
 	struct err err = { 0 };
-	int rc = form->write ? export_all(r, form, a, &err) : export_one(r, form, a, &err);
+	int rc = check_out(r, &err);
 
+	if (rc == 0)
+		rc = modulefile_check(r->source.binary, r->source.nbinary, &err);
+	if (rc == 0)
+		rc = form->write ? export_all(r, form, a, &err)
+				 : export_one(r, form, a, &err);
 	arena_free(a);
 	if (rc == 0)
 		return 0;
@@ -267,7 +288,8 @@ static int flow(const struct ctl_evidence *o, const char *module, const char *fu
 	struct evidence e;
 	int code = ctl_evidence_read(o, o->log, o->nlog, a, &e);
 
-	if (code == 0 && ctl_evidence_function(&e, module, function, &m, &f, &err) == 0) {
+	if (code == 0 && check_out(&r, &err) == 0 &&
+	    ctl_evidence_function(&e, module, function, &m, &f, &err) == 0) {
 		r.function = e.module.v[m].function[f].entry;
 		(void)export_one(&r, &form, a, &err);	/* *err says whether it failed */
 	}
@@ -299,7 +321,6 @@ int ctl_export(const struct ctl *ctl, int argc, char **argv)
 		{ "format", required_argument, NULL, 'f' },
 		{ "module", required_argument, NULL, 'm' },
 		{ "binary", required_argument, NULL, 'b' },
-		{ "morph-edit", required_argument, NULL, 'e' },
 		{ "store", required_argument, NULL, 's' },
 		{ 0 }
 	};
@@ -316,7 +337,6 @@ int ctl_export(const struct ctl *ctl, int argc, char **argv)
 		case 'o': r.out = optarg; break;
 		case 'm': r.module = optarg; break;
 		case 'b': binary[r.source.nbinary++] = optarg; break;
-		case 'e': r.source.at.morph_edit = optarg; break;
 		case 's': r.source.at.store = optarg; break;
 		case 'f':
 			form = find_form(optarg);
@@ -327,12 +347,18 @@ int ctl_export(const struct ctl *ctl, int argc, char **argv)
 	}
 	r.input = (const char *const *)argv + optind;
 	r.ninput = (uint32_t)(argc - optind);
-	if (usage || !form || !r.out || optind >= argc)
+	if (form && form->write && r.module) {
+		say_line(stderr, "morphctl export: --module is for forms of one module, and "
+			 "'%s' is of all", form->name);
+		usage = true;
+	}
+	if (usage || !form || !r.out || optind >= argc) {
 		code = ctl_usage(ctl);
-	else if (!r.source.at.morph_edit)
+	} else if (!r.source.at.morph_edit) {
 		code = ctl_without_edit();
-	else
+	} else {
 		code = run(&r, form);
+	}
 	free(binary);
 	return code;
 }

@@ -117,11 +117,11 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 int ctl_profile(const struct ctl *ctl, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "morph-edit", required_argument, NULL, 'e' },
 		{ "store", required_argument, NULL, 's' },
 		{ 0 }
 	};
-	struct modulefile_places places = { program_of_ours("morph-edit"), "/var/lib/morph" };
+	struct profile_log_places places = {
+		.at = { program_of_ours("morph-edit"), "/var/lib/morph" } };
 	const char *dir = NULL;
 	struct err err = { 0 };
 	int c;
@@ -130,16 +130,14 @@ int ctl_profile(const struct ctl *ctl, int argc, char **argv)
 	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
 		if (c == 'o')
 			dir = optarg;
-		else if (c == 'e')
-			places.morph_edit = optarg;
 		else if (c == 's')
-			places.store = optarg;
+			places.at.store = optarg;
 		else
 			return ctl_usage(ctl);
 	}
 	if (!dir || argc - optind != 1)
 		return ctl_usage(ctl);
-	if (!places.morph_edit)
+	if (!places.at.morph_edit)
 		return ctl_without_edit();
 	if (profile_log_write(argv[optind], dir, &places, stdout, &err) < 0)
 		return fail(&err);

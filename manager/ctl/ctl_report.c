@@ -105,6 +105,14 @@ static struct table *about(const struct evidence *e)
 	return t;
 }
 
+static bool knows(const struct evidence *e, const char *module)
+{
+	for (uint32_t i = 0; module && i < e->module.n; i++)
+		if (rows_is_module(&e->module.v[i], module))
+			return true;
+	return false;
+}
+
 static int report_logs(const struct ctl *ctl, const struct ctl_evidence *o)
 {
 	struct arena *a = arena_new();
@@ -112,6 +120,8 @@ static int report_logs(const struct ctl *ctl, const struct ctl_evidence *o)
 	struct evidence e;
 	int code = ctl_evidence_read(o, o->log, o->nlog, a, &e);
 
+	if (code == 0)
+		code = ctl_evidence_nothing(o, knows(&e, o->module));
 	if (code == 0) {
 		t.at[t.n++] = about(&e);
 		if (!o->by_given)

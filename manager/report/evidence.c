@@ -98,10 +98,10 @@ int evidence_open(const struct evidence_module *m, const struct evidence_source 
 int evidence_add(struct evidence *e, const char *path, const struct evidence_source *source,
 		 struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC), rc;
+	int fd = modulefile_recording(path, err), rc;
 
 	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
+		return -1;
 	int is = profile_is_in(fd);
 	if (is < 0)
 		rc = err_set(err, ERR_SYS, "read: %s", strerror(errno));

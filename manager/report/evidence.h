@@ -63,6 +63,7 @@ struct evidence {
 	uint64_t start_ns;		/* since 1970, of the earliest log; 0: not known */
 	uint64_t length_ns;		/* of all logs together */
 	uint64_t lost;			/* records */
+	uint64_t damaged;		/* parts of logs that cannot be read, or were cut off */
 	double total;			/* sum over place[] */
 	VEC(const char *) program;	/* paths, fit to show */
 	VEC(struct evidence_module) module;

@@ -240,6 +240,7 @@ int evidence_add_log(struct evidence *e, int fd, const struct evidence_source *s
 			;
 		add_items(e, source, spaces, &items.at[i], end - i);
 	}
+	e->damaged += spool_reader_bad_blocks(r);
 	uint64_t start_ns = spool_reader_start_wall_ns(r);
 	if (!e->start_ns || start_ns < e->start_ns)
 		e->start_ns = start_ns;
