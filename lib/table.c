@@ -78,6 +78,7 @@ void table_row(struct table *t, ...)
 			(void)snprintf(buf, sizeof(buf), "%" PRId64, va_arg(ap, int64_t));
 			break;
 		case TABLE_REAL:
+		case TABLE_FIGURE:
 			(void)snprintf(buf, sizeof(buf), "%.6f", va_arg(ap, double));
 			break;
 		case TABLE_BOOL:
@@ -153,12 +154,13 @@ bool table_number_of(const char *raw, enum table_type type, uint64_t *u, double 
 
 	if (!is_number(raw))
 		return false;
+	bool real = type == TABLE_REAL || type == TABLE_FIGURE;
+
 	errno = 0;
-	if (type == TABLE_REAL)
+	if (real)
 		*d = strtod(raw, &end);
 	else
 		*u = type == TABLE_INT ? (uint64_t)strtoll(raw, &end, 10)
 				       : strtoull(raw, &end, 10);
-	bool may_be_negative = type == TABLE_REAL || type == TABLE_INT;
-	return *end == '\0' && !errno && (may_be_negative || *raw != '-');
+	return *end == '\0' && !errno && (real || type == TABLE_INT || *raw != '-');
 }

@@ -13,11 +13,12 @@ enum table_type {
 	TABLE_TEXT,		/* const char * */
 	TABLE_UINT,		/* uint64_t */
 	TABLE_INT,		/* int64_t */
-	TABLE_REAL,		/* double; text has 3 decimals */
+	TABLE_REAL,		/* double; in text as many decimals as the greatest needs */
 	TABLE_HEX,		/* uint64_t; 0x... in both forms (a string in JSON) */
 	TABLE_BYTES,		/* uint64_t; KiB, MiB, GiB for people */
 	TABLE_TIME,		/* uint64_t ns since 1970; local date and time for people */
 	TABLE_BOOL,		/* int; yes/no for people */
+	TABLE_FIGURE,		/* as TABLE_REAL; each cell has decimals of its own */
 };
 
 /* Parameters of the escape sequence that sets the look of characters (ECMA-48, SGR). */

@@ -6,8 +6,8 @@
 
 #include "lib/table.h"
 
-/* The number that a cell of that type holds, in *d of TABLE_REAL, else in *u; false: the cell
- * does not hold one. */
+/* The number that a cell of that type holds, in *d of TABLE_REAL and TABLE_FIGURE, else in *u;
+ * false: the cell does not hold one. */
 bool table_number_of(const char *raw, enum table_type type, uint64_t *u, double *d);
 /* For people, without the title. */
 void table_text_print(const struct table *t, FILE *f, const struct table_look *look);

@@ -60,6 +60,19 @@ struct printing {
 	bool tall;			/* it does not fit: rows become lines */
 };
 
+/* So many decimals that a number has some four digits. */
+static int decimals_for(double d)
+{
+	return d >= 1000 ? 0 : d >= 100 ? 1 : 3;
+}
+
+static bool is_whole(const char *raw)
+{
+	const char *point = strchr(raw, '.');
+
+	return !strpbrk(raw, "eE") && (!point || !point[1 + strspn(point + 1, "0")]);
+}
+
 /* What people see of a cell, malloc'd. */
 static char *human(const char *raw, enum table_type type, int decimals)
 {
@@ -72,6 +85,10 @@ static char *human(const char *raw, enum table_type type, int decimals)
 		return utf8_escaped(raw);
 	time_t s = (time_t)(u / 1000000000);
 	switch (type) {
+	case TABLE_FIGURE:
+		decimals = is_whole(raw) ? 0 : decimals_for(d < 0 ? -d : d);
+		(void)snprintf(out, sizeof(out), "%.*f", decimals, d);
+		break;
 	case TABLE_REAL:
 		(void)snprintf(out, sizeof(out), "%.*f", decimals, d);	/* cut, if it is huge */
 		break;
@@ -95,7 +112,7 @@ static char *human(const char *raw, enum table_type type, int decimals)
 	return utf8_escaped(out);
 }
 
-/* Decimals that a column of real numbers needs: its largest has some four digits. */
+/* Decimals that a column of real numbers needs, by its largest. */
 static int decimals_of(const struct table *t, int col)
 {
 	double most = 0, d;
@@ -104,7 +121,7 @@ static int decimals_of(const struct table *t, int col)
 	for (int r = 0; r < table_nrow(t) && table_columns(t)[col].type == TABLE_REAL; r++)
 		if (table_number_of(table_cell(t, r, col), TABLE_REAL, &u, &d) && d > most)
 			most = d;
-	return most >= 1000 ? 0 : most >= 100 ? 1 : 3;
+	return decimals_for(most);
 }
 
 /* The text of a cell, or of a heading (row -1). */

@@ -272,6 +272,33 @@ static void numbers_are_numbers(void **state)
 	table_free(t);
 }
 
+/* Of the figures of a layout one is an average below 1, another one has nine digits. */
+static void each_figure_has_its_decimals(void **state)
+{
+	static const struct table_column col[] = { { "figure", TABLE_TEXT },
+						   { "is", TABLE_FIGURE } };
+	struct table *t = table_new("t", 2, col);
+
+	(void)state;
+	table_row(t, "many", 316876689.25);
+	table_row(t, "score", 0.6464);
+	table_row(t, "less", -0.25);
+	table_row(t, "pages", 13.0);
+	table_row(t, "some", 150.25);
+	char *text = printed(&t, 1, false);
+	assert_string_equal(text, "figure         is\n"
+				  "many    316876689\n"
+				  "score       0.646\n"
+				  "less       -0.250\n"
+				  "pages          13\n"
+				  "some        150.2\n");
+	free(text);
+	text = printed(&t, 1, true);
+	assert_non_null(strstr(text, "{\"figure\": \"score\", \"is\": 0.646400}"));
+	free(text);
+	table_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +308,7 @@ int main(void)
 		cmocka_unit_test(whatever_the_bytes_all_stays_well_formed),
 		cmocka_unit_test(only_what_json_takes_for_a_number_is_one),
 		cmocka_unit_test(numbers_are_numbers),
+		cmocka_unit_test(each_figure_has_its_decimals),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
