@@ -313,6 +313,7 @@ void work_fleet_free(struct work *w);
 struct work_fleet_use {
 	uint32_t contributors;		/* 0: the fleet knows nothing of it, or is not asked */
 	double samples, weight;		/* that it has, and that these are worth; samples */
+	double unseen;			/* usage_unseen() of the fleet's */
 };
 /* Adds to *own, the module's own samples, what the fleet's are worth beside them. */
 int work_fleet_add(struct work *w, const struct store_module *m, const struct policy *p,

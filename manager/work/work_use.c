@@ -31,7 +31,7 @@ struct case_file {
 	struct store_profile use, made;
 	struct decide_module d;
 	struct policy policy;			/* as it is for the module */
-	/* inherited evidence counts, and the window goes on if nothing comes of it */
+	/* others' evidence counts, and the window goes on if nothing comes of it */
 	bool early;
 	bool counts;				/* it is to be counted first */
 	bool bursts;				/* in a process that does not end */
@@ -84,9 +84,25 @@ static int add_inherited(struct work *w, struct case_file *c, struct err *err)
 
 	c->use = e.profile;
 	c->d.inherited = e.inherited;
-	c->d.inherited_unseen = e.unseen;
+	c->d.others_unseen = e.unseen;
 	if (rc < 0 || e.inherited <= 0)
 		return rc;
+	free(c->d.use.count);
+	return work_usage(&c->use, &c->d.use, err);
+}
+
+/* So does a fleet's, for a first layout. */
+static int add_fleet(struct work *w, struct case_file *c, struct err *err)
+{
+	struct work_fleet_use f;
+
+	if (c->newest.id || c->d.inherited > 0)
+		return 0;
+	int rc = work_fleet_add(w, &c->m, &c->policy, &c->use, &f, err);
+	if (rc < 0 || f.weight < 1)
+		return rc;
+	c->d.fleet = f.weight;
+	c->d.others_unseen = f.unseen;
 	free(c->d.use.count);
 	return work_usage(&c->use, &c->d.use, err);
 }
@@ -188,6 +204,10 @@ static void say_decision(const struct case_file *c, const struct decision *d, co
 		(void)snprintf(more + strlen(more), sizeof(more) - strlen(more),
 			       ", %.0f of %.0f samples inherited", c->d.inherited,
 			       usage_total(&c->d.use));
+	if (c->d.fleet > 0)
+		(void)snprintf(more + strlen(more), sizeof(more) - strlen(more),
+			       ", %.0f of %.0f samples of a fleet", c->d.fleet,
+			       usage_total(&c->d.use));
 	(void)snprintf(out, 256, "%s (%sup to %.0f %% of its time not seen yet, %.0f ppm of "
 		       "the machine's time to gain%s)", why, drift, 100 * d->unseen,
 		       1e6 * d->gain, more);		/* all fit */
@@ -211,7 +231,8 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 	uint32_t observations;
 
 	if (load_uses(w, c, err) < 0 || forget_old(w, c, err) < 0 ||
-	    add_inherited(w, c, err) < 0 || fill_costs(w, c, now_ns, err) < 0 ||
+	    add_inherited(w, c, err) < 0 || add_fleet(w, c, err) < 0 ||
+	    fill_costs(w, c, now_ns, err) < 0 ||
 	    fill_speed(w, c, now_ns, &observations, err) < 0 ||
 	    fill_runs(w, c, now_ns, err) < 0)
 		return -1;
@@ -234,16 +255,23 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 	return d.act || c->counts;
 }
 
-/* Does what is inherited count, with its own samples so far?  1, 0, -1 */
+/* Does what is inherited count beside its own samples so far, or are they enough with a
+ * fleet's?  1, 0, -1 */
 static int is_early(struct work *w, struct case_file *c, struct err *err)
 {
 	struct work_inherited i;
+	struct work_fleet_use f;
+	int rc = 0;
 
-	if (!c->policy.inherit || c->newest.id ||
-	    c->m.samples < decide_inherit_least(c->policy.min_samples))
+	if (c->newest.id || c->m.samples < decide_inherit_least(c->policy.min_samples))
 		return 0;
-	int rc = work_inherited(w, &c->m, &c->policy, &i, err);
-	return rc > 0 ? i.counts_as > 0 : rc;
+	if (c->policy.inherit)
+		rc = work_inherited(w, &c->m, &c->policy, &i, err);
+	if (rc < 0 || (rc > 0 && i.counts_as > 0))
+		return rc;
+	if (work_fleet_worth(w, &c->m, &c->policy, &f, err) < 0)
+		return -1;
+	return f.weight >= 1 && (double)c->m.samples + f.weight >= c->policy.min_samples;
 }
 
 /* 1 it is time, 0 not, -1 failed. */
@@ -303,17 +331,20 @@ static int judge_one(struct work *w, int64_t module, struct err *err)
 
 int work_judge(struct work *w, struct err *err)
 {
-	int64_t *module[2] = { NULL, NULL };	/* with full windows; and all that inherit */
-	uint32_t n[2] = { 0, 0 };
+	/* with full windows; all that inherit; all without a layout that a fleet knows */
+	int64_t *module[3] = { NULL };
+	uint32_t n[3] = { 0 };
 	int rc = store_use_full(w->store, policy_least_samples(w->policy), &module[0], &n[0],
 				err);
 
 	if (rc == 0)
 		rc = store_inherited_ids(w->store, &module[1], &n[1], err);
-	for (int k = 0; k < 2; k++)
+	if (rc == 0)
+		rc = store_fleet_first(w->store, &module[2], &n[2], err);
+	for (int k = 0; k < 3; k++)
 		for (uint32_t i = 0; i < n[k] && rc == 0; i++)
 			rc = judge_one(w, module[k][i], err);
-	free(module[0]);
-	free(module[1]);
+	for (int k = 0; k < 3; k++)
+		free(module[k]);
 	return rc;
 }
