@@ -122,9 +122,9 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 
 	*out = (struct ctl_evidence){ .by = ROWS_PROCEDURE, .limit = limit,
 				      .binary = memory_new((size_t)argc, sizeof(char *)),
-				      .log = memory_new((size_t)argc, sizeof(char *)) };
-	out->source.at = (struct modulefile_places){ program_of_ours("morph-edit"),
-						     "/var/lib/morph" };
+				      .log = memory_new((size_t)argc, sizeof(char *)),
+				      .edit = program_of_ours("morph-edit") };
+	out->source.at = (struct modulefile_places){ out->edit, "/var/lib/morph" };
 	out->source.binary = out->binary;
 	while (code == 0 && (c = getopt_long(argc, argv, "", options, NULL)) != -1)
 		code = take(ctl, c, out);
@@ -171,8 +171,10 @@ bool ctl_evidence_only_logs(const struct ctl *ctl, int argc, char **argv,
 
 void ctl_evidence_free(struct ctl_evidence *o)
 {
+	free(o->edit);
 	free(o->binary);
 	free(o->log);
+	o->edit = NULL;
 	o->binary = o->log = NULL;
 }
 

@@ -22,6 +22,7 @@ struct ctl_evidence {
 	const char *module;		/* NULL: all */
 	const char *sort;		/* NULL: as the command does */
 	uint32_t limit;			/* rows of a table */
+	char *edit;			/* morph-edit's path; malloc'd */
 	const char **log;		/* [nlog] of --log; malloc'd */
 	uint32_t nlog;
 };

@@ -325,8 +325,8 @@ int ctl_export(const struct ctl *ctl, int argc, char **argv)
 		{ 0 }
 	};
 	const char **binary = memory_new((size_t)argc, sizeof(*binary));
-	struct request r = { .source = { .at = { program_of_ours("morph-edit"),
-						 "/var/lib/morph" },
+	char *edit = program_of_ours("morph-edit");
+	struct request r = { .source = { .at = { edit, "/var/lib/morph" },
 					 .binary = binary } };
 	const struct form *form = NULL;
 	bool usage = false;
@@ -360,5 +360,6 @@ int ctl_export(const struct ctl *ctl, int argc, char **argv)
 		code = run(&r, form);
 	}
 	free(binary);
+	free(edit);
 	return code;
 }

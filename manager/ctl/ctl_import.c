@@ -37,7 +37,8 @@ int ctl_import(const struct ctl *ctl, int argc, char **argv)
 		{ "store", required_argument, NULL, 's' },
 		{ 0 }
 	};
-	struct modulefile_places places = { program_of_ours("morph-edit"), "/var/lib/morph" };
+	char *edit = program_of_ours("morph-edit");
+	struct modulefile_places places = { edit, "/var/lib/morph" };
 	const char **binary = memory_new((size_t)argc, sizeof(*binary));
 	struct profile_log_import what = { .binary = binary };
 	const char *dir = NULL;
@@ -62,5 +63,6 @@ int ctl_import(const struct ctl *ctl, int argc, char **argv)
 	else
 		code = import(&what, dir, &places);
 	free(binary);
+	free(edit);
 	return code;
 }

@@ -120,26 +120,26 @@ int ctl_profile(const struct ctl *ctl, int argc, char **argv)
 		{ "store", required_argument, NULL, 's' },
 		{ 0 }
 	};
-	struct profile_log_places places = {
-		.at = { program_of_ours("morph-edit"), "/var/lib/morph" } };
+	char *edit = program_of_ours("morph-edit");
+	struct profile_log_places places = { .at = { edit, "/var/lib/morph" } };
 	const char *dir = NULL;
 	struct err err = { 0 };
-	int c;
+	int c, code = 0;
 
-	(void)ctl;
 	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
 		if (c == 'o')
 			dir = optarg;
 		else if (c == 's')
 			places.at.store = optarg;
 		else
-			return ctl_usage(ctl);
+			break;
 	}
-	if (!dir || argc - optind != 1)
-		return ctl_usage(ctl);
-	if (!places.at.morph_edit)
-		return ctl_without_edit();
-	if (profile_log_write(argv[optind], dir, &places, stdout, &err) < 0)
-		return fail(&err);
-	return 0;
+	if (c != -1 || !dir || argc - optind != 1)
+		code = ctl_usage(ctl);
+	else if (!edit)
+		code = ctl_without_edit();
+	else if (profile_log_write(argv[optind], dir, &places, stdout, &err) < 0)
+		code = fail(&err);
+	free(edit);
+	return code;
 }
