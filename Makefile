@@ -99,13 +99,23 @@ $(PPROF).o: $(PPROF).c
 	$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
 $(B)/manager/report/export_pprof.o: $(PPROF).h
 
-# The fleet's schema as text.
+# Files that are in a program as text, each as an array: of page.css it is page_css[].
+embed = for f in $^; do n=$${f\#\#*/}; echo "static const char $${n%.*}_$${n\#\#*.}[] ="; \
+	sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $$f; echo ";"; done > $@
+
+# The fleet's schema.
 SCHEMA    = $(B)/share/schema_sql.h
 $(SCHEMA): share/migrations.sql share/functions.sql
 	@mkdir -p $(@D)
-	for f in $(notdir $(basename $^)); do echo "static const char $${f}_sql[] ="; \
-		sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' share/$$f.sql; echo ";"; done > $@
+	$(embed)
 $(B)/share/schema.o: $(SCHEMA)
+
+# What stands around a page's content.
+PAGE      = $(B)/manager/page/page_files.h
+$(PAGE): manager/page/page.html manager/page/page.css manager/page/page.js
+	@mkdir -p $(@D)
+	$(embed)
+$(B)/manager/page/frame.o: $(PAGE)
 
 define room_rule
 $(call archive,$(1)): $(call objs,$(1))

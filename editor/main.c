@@ -71,6 +71,11 @@ static const struct cmd {
 	  "FILE SAMPLES --function=ADDRESS [--counts PROFILE [--cycles=THOUSANDTHS]]\n"
 	  "                    -o OUT",
 	  "where the cycles of a function go, by instruction, and why", cmd_annotate },
+	{ "picture",
+	  "FILE SAMPLES [--functions=N] [--counts PROFILE [--cycles=THOUSANDTHS]]\n"
+	  "                    -o OUT",
+	  "what a page shows of a program: the hottest functions, lines before and after",
+	  cmd_picture },
 	{ "places", "FILE PLACES [--debug FILE] -o OUT",
 	  "function, block, source line and inlined calls of addresses", cmd_places },
 	{ "disassemble", "FILE --start=ADDRESS --size=N", "prints instructions",

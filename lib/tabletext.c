@@ -73,8 +73,7 @@ static bool is_whole(const char *raw)
 	return !strpbrk(raw, "eE") && (!point || !point[1 + strspn(point + 1, "0")]);
 }
 
-/* What people see of a cell, malloc'd. */
-static char *human(const char *raw, enum table_type type, int decimals)
+char *table_text_cell(const char *raw, enum table_type type, int decimals)
 {
 	char out[64];
 	uint64_t u = 0;
@@ -112,8 +111,7 @@ static char *human(const char *raw, enum table_type type, int decimals)
 	return utf8_escaped(out);
 }
 
-/* Decimals that a column of real numbers needs, by its largest. */
-static int decimals_of(const struct table *t, int col)
+int table_decimals(const struct table *t, int col)
 {
 	double most = 0, d;
 	uint64_t u;
@@ -130,7 +128,7 @@ static char *shown_cell(const struct printing *p, int row, int col)
 	const struct table_column *c = &table_columns(p->t)[col];
 
 	return row < 0 ? utf8_escaped(c->name)
-		       : human(table_cell(p->t, row, col), c->type, p->decimals[col]);
+		       : table_text_cell(table_cell(p->t, row, col), c->type, p->decimals[col]);
 }
 
 /* --- characters --- */
@@ -241,7 +239,7 @@ static void fit_columns(struct printing *p)
 	p->decimals = memory_new(n, sizeof(*p->decimals));
 	p->path = memory_new(n, sizeof(*p->path));
 	for (int i = 0; i < table_ncol(p->t); i++) {
-		p->decimals[i] = decimals_of(p->t, i);
+		p->decimals[i] = table_decimals(p->t, i);
 		p->path[i] = has_paths(p->t, i);
 		for (int r = -1; r < table_nrow(p->t); r++) {
 			char *text = shown_cell(p, r, i);

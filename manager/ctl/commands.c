@@ -15,8 +15,8 @@ const struct ctl_command ctl_commands[] = {
 	{ "list", "", "modules with their samples, generations and state", ctl_ask_alone },
 	{ "report",
 	  "[MODULE] [--sort=count|name] [--limit=N] [--log=LOG|PROFILE]...\n"
-	  "        [--by=machine|program|module|procedure|line|inlined] [--binary=FILE]...\n"
-	  "        [--store=DIR]",
+	  "        [--by=machine|program|module|procedure|line|inlined] [--html=OUT]\n"
+	  "        [--binary=FILE]... [--store=DIR]",
 	  "modules and their procedures by samples; --log: those of recordings (no daemon "
 	  "needed),\n        also by program, source line or inlined function",
 	  ctl_report },
@@ -87,11 +87,11 @@ const struct ctl_command ctl_commands[] = {
 	  "        profiles of llvm-bolt: fdata, pre-aggregated (no daemon needed)",
 	  ctl_import },
 	{ "export",
-	  "LOG|PROFILE... -o OUT\n"
-	  "        --format=pprof|folded|speedscope|firefox|fdata|preagg|dot\n"
+	  "LOG|PROFILE... --html=OUT | -o OUT\n"
+	  "        --format=pprof|folded|speedscope|firefox|fdata|preagg|dot|html\n"
 	  "        [--module=NAME] [--binary=FILE]... [--store=DIR]",
-	  "writes what recordings or profiles show in the forms of other tools (no daemon "
-	  "needed)",
+	  "writes what recordings or profiles show in the forms of other tools, or as one\n"
+	  "        page of HTML (no daemon needed)",
 	  ctl_export },
 	{ "cfg",
 	  "MODULE FUNCTION --log=LOG|PROFILE [--dot] [--output=FILE] [--binary=FILE]...\n"

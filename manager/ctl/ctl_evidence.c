@@ -78,6 +78,9 @@ static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 	case 'O':
 		o->out = optarg;
 		return 0;
+	case 'H':
+		o->html = optarg;
+		return 0;
 	case 'B':
 		o->blocks = true;
 		return 0;
@@ -108,6 +111,7 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 		{ "by", required_argument, NULL, 'y' },
 		{ "counts", required_argument, NULL, 'c' },
 		{ "dot", no_argument, NULL, 'd' },
+		{ "html", required_argument, NULL, 'H' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ "log", required_argument, NULL, 'L' },
 		{ "mhz", required_argument, NULL, 'z' },
@@ -201,6 +205,20 @@ int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uin
 			return err_exit_code(&err);
 		}
 	ctl_evidence_notes(out);
+	return 0;
+}
+
+int ctl_evidence_out(const char *out, const char *const *input, uint32_t n, struct err *err)
+{
+	struct stat to, from;
+
+	if (strcmp(out, "-") == 0 || stat(out, &to) < 0)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (stat(input[i], &from) == 0 && from.st_dev == to.st_dev &&
+		    from.st_ino == to.st_ino)
+			return err_set(err, ERR_USAGE, "'%s' would be written over '%s'", out,
+				       input[i]);
 	return 0;
 }
 

@@ -19,6 +19,7 @@
 #include "lib/profile.h"
 #include "lib/say.h"
 #include "manager/ctl/ctl_evidence.h"
+#include "manager/ctl/ctl_page.h"
 #include "manager/ctl/profile_log.h"
 #include "manager/ctl/tempfolder.h"
 #include "manager/parent/program.h"
@@ -38,7 +39,7 @@ struct request {
 
 static const struct form {
 	const char *name;
-	/* of all modules together; NULL: of one, by the job */
+	/* of all modules together; NULL: of one, by the job, or a page */
 	int (*write)(const struct evidence *e, struct wr *out, struct err *err);
 	enum job_form job;
 } forms[] = {
@@ -49,6 +50,7 @@ static const struct form {
 	{ "fdata", NULL, JOB_FDATA },
 	{ "preagg", NULL, JOB_PREAGG },
 	{ "dot", NULL, JOB_DOT },
+	{ "html", NULL, NJOB_FORM },
 	{ NULL, NULL, NJOB_FORM },
 };
 
@@ -60,21 +62,6 @@ static int write_out(const char *path, struct bytes b, struct err *err)
 		return io_write_file(path, 0666, b, err);
 	if (io_write_all(STDOUT_FILENO, b.p, b.n, err) < 0)
 		return err_wrap(err, "standard output");
-	return 0;
-}
-
-/* A recording is not written over by what is made of it. */
-static int check_out(const struct request *r, struct err *err)
-{
-	struct stat in, out;
-
-	if (strcmp(r->out, "-") == 0 || stat(r->out, &out) < 0)
-		return 0;
-	for (uint32_t i = 0; i < r->ninput; i++)
-		if (stat(r->input[i], &in) == 0 && in.st_dev == out.st_dev &&
-		    in.st_ino == out.st_ino)
-			return err_set(err, ERR_USAGE, "'%s' would be written over '%s'",
-				       r->out, r->input[i]);
 	return 0;
 }
 
@@ -256,20 +243,40 @@ static const struct form *find_form(const char *name)
 	return NULL;
 }
 
+static bool is_page(const struct form *form)
+{
+	return !form->write && form->job == NJOB_FORM;
+}
+
+static int export_page(const struct request *r)
+{
+	const struct ctl_evidence o = { .source = r->source };
+	struct arena *a = arena_new();
+	struct evidence e;
+	int code = ctl_evidence_read(&o, r->input, r->ninput, a, &e);
+
+	if (code == 0)
+		code = ctl_page_logs(&o, &e, r->input, r->ninput, r->out);
+	arena_free(a);
+	return code;
+}
+
 static int run(const struct request *r, const struct form *form)
 {
 	struct arena *a = arena_new();
 	struct err err = { 0 };
-	int rc = check_out(r, &err);
+	int rc = ctl_evidence_out(r->out, r->input, r->ninput, &err), code = 0;
 
 	if (rc == 0)
 		rc = modulefile_check(r->source.binary, r->source.nbinary, &err);
-	if (rc == 0)
+	if (rc == 0 && is_page(form))
+		code = export_page(r);
+	else if (rc == 0)
 		rc = form->write ? export_all(r, form, a, &err)
 				 : export_one(r, form, a, &err);
 	arena_free(a);
 	if (rc == 0)
-		return 0;
+		return code;
 	say_line(stderr, "morphctl: %s", err.text);
 	return err_exit_code(&err);
 }
@@ -288,7 +295,7 @@ static int flow(const struct ctl_evidence *o, const char *module, const char *fu
 	struct evidence e;
 	int code = ctl_evidence_read(o, o->log, o->nlog, a, &e);
 
-	if (code == 0 && check_out(&r, &err) == 0 &&
+	if (code == 0 && ctl_evidence_out(r.out, r.input, r.ninput, &err) == 0 &&
 	    ctl_evidence_function(&e, module, function, &m, &f, &err) == 0) {
 		r.function = e.module.v[m].function[f].entry;
 		(void)export_one(&r, &form, a, &err);	/* *err says whether it failed */
@@ -319,6 +326,7 @@ int ctl_export(const struct ctl *ctl, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "format", required_argument, NULL, 'f' },
+		{ "html", required_argument, NULL, 'h' },
 		{ "module", required_argument, NULL, 'm' },
 		{ "binary", required_argument, NULL, 'b' },
 		{ "store", required_argument, NULL, 's' },
@@ -338,6 +346,10 @@ int ctl_export(const struct ctl *ctl, int argc, char **argv)
 		case 'm': r.module = optarg; break;
 		case 'b': binary[r.source.nbinary++] = optarg; break;
 		case 's': r.source.at.store = optarg; break;
+		case 'h':
+			r.out = optarg;
+			form = find_form("html");
+			break;
 		case 'f':
 			form = find_form(optarg);
 			usage = usage || !form;
@@ -347,7 +359,7 @@ int ctl_export(const struct ctl *ctl, int argc, char **argv)
 	}
 	r.input = (const char *const *)argv + optind;
 	r.ninput = (uint32_t)(argc - optind);
-	if (form && form->write && r.module) {
+	if (form && r.module && (form->write || is_page(form))) {
 		say_line(stderr, "morphctl export: --module is for forms of one module, and "
 			 "'%s' is of all", form->name);
 		usage = true;

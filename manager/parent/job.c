@@ -62,6 +62,7 @@ static const struct shape shape[NJOB] = {
 	[JOB_EXPORT]	  = { "export",	     2, 2, 1, false },
 	[JOB_FOREIGN]	  = { "foreign",     2, 2, 1, false },
 	[JOB_ANNOTATE]	  = { "annotate",    2, 3, 1, false },
+	[JOB_PICTURE]	  = { "picture",     2, 3, 1, false },
 };
 
 struct job {
@@ -176,7 +177,7 @@ static bool has_one_output(enum job_kind kind)
 {
 	return kind == JOB_INTERPRET || kind == JOB_EXECUTIONS || kind == JOB_COUNTS ||
 	       kind == JOB_PLACES || kind == JOB_EXPORT || kind == JOB_FOREIGN ||
-	       kind == JOB_INHERIT || kind == JOB_ANNOTATE;
+	       kind == JOB_INHERIT || kind == JOB_ANNOTATE || kind == JOB_PICTURE;
 }
 
 /* The command line, in arg[] with room for the texts in text[]. */
@@ -211,7 +212,7 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("--counted");
 		if (i == takes_debug_at(spec->kind))
 			ADD("--debug");
-		if (i == 2 && spec->kind == JOB_ANNOTATE)
+		if (i == 2 && (spec->kind == JOB_ANNOTATE || spec->kind == JOB_PICTURE))
 			ADD("--counts");
 		if (i == 2 && interprets)
 			ADD("--original");
@@ -229,6 +230,10 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("--function=0x%" PRIx64, spec->b);
 		if (spec->kind == JOB_ANNOTATE) {
 			ADD("--function=0x%" PRIx64, spec->a);
+			ADD("--cycles=%" PRIu64, spec->b);
+		}
+		if (spec->kind == JOB_PICTURE) {
+			ADD("--functions=%" PRIu64, spec->a);
 			ADD("--cycles=%" PRIu64, spec->b);
 		}
 		ADD("-o");

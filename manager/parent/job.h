@@ -58,6 +58,9 @@ enum job_kind {
 	/* in: original, samples, perhaps exact profile.  out: where the cycles of a function
 	 * go, as text.  a: its entry, b: thousandths of a cycle that a sample stands for */
 	JOB_ANNOTATE,
+	/* in: original, samples, perhaps exact profile.  out: what a page shows of it, as text.
+	 * a: functions at most, b: thousandths of a cycle that a sample stands for */
+	JOB_PICTURE,
 	NJOB
 };
 

@@ -1,0 +1,12 @@
+/* ctl_page.h - pages, for the commands that write them */
+#ifndef MANAGER_CTL_CTL_PAGE_H
+#define MANAGER_CTL_CTL_PAGE_H
+
+#include "manager/ctl/ctl_evidence.h"
+
+/* Writes a page of recordings to the file of that path, "-": to standard output.  0, or the
+ * exit code after a message. */
+int ctl_page_logs(const struct ctl_evidence *o, const struct evidence *e,
+		  const char *const *log, uint32_t nlog, const char *out);
+
+#endif

@@ -1,0 +1,22 @@
+/* gather.h - asks confined jobs what a page shows of the modules that take most */
+#ifndef MANAGER_PAGE_GATHER_H
+#define MANAGER_PAGE_GATHER_H
+
+#include "manager/page/pagemodule.h"
+#include "manager/report/evidence.h"
+
+struct gather_input {
+	const struct evidence *evidence;
+	const struct evidence_source *source;
+	const char *profile;	/* of executions, where evidence is that; else NULL */
+};
+
+struct gathered {
+	struct pagemodule module;
+	const char *failed;	/* why nothing is known of it; NULL: something is */
+};
+
+/* [*n] in the arena, most first.  One that cannot be had says why. */
+struct gathered *gather_modules(const struct gather_input *in, struct arena *a, uint32_t *n);
+
+#endif
