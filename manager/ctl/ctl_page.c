@@ -1,21 +1,26 @@
-/* ctl_page.c - one page of recordings, as HTML
+/* ctl_page.c - one page, as HTML: of recordings, or of what the daemon says
  *
- * Tested by tests/e2e/page.sh.
+ * Tested by tests/e2e/page.sh and tests/e2e/daemonpage.sh.
  */
 #include "manager/ctl/ctl_page.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/io.h"
+#include "lib/memory.h"
 #include "lib/say.h"
 #include "lib/wr.h"
 #include "manager/ctl/reporttable.h"
+#include "manager/page/daemonpage.h"
 #include "manager/page/page.h"
 
-/* Rows of a table on a page; chosen. */
-enum { ROWS_MAX = 300 };
+/* Rows of a table on a page, and modules that are explained; chosen. */
+enum { ROWS_MAX = 300, EXPLAINED_MAX = 8 };
 
 static int write_page(const char *out, struct bytes page, struct err *err)
 {
@@ -60,4 +65,100 @@ int ctl_page_logs(const struct ctl_evidence *o, const struct evidence *e,
 	for (uint32_t i = 0; i < in.ntable; i++)
 		table_free(table[i]);
 	return finish(out, &page);
+}
+
+/* --- the daemon --- */
+
+static const char *const requests[] = { "status", "list", "report", "history" };
+enum { NREQUEST = sizeof(requests) / sizeof(requests[0]), NANSWER = NREQUEST + EXPLAINED_MAX };
+
+struct answers {
+	struct arena *arena;
+	struct daemonpage_answer answer[NANSWER];
+	struct ctl_tables tables[NANSWER];
+	uint32_t n;
+};
+
+/* What goes wrong with one request is told on the page. */
+static int ask(const struct ctl *ctl, struct answers *a, const char *request,
+	       const char *module)
+{
+	struct daemonpage_answer *answer = &a->answer[a->n];
+	struct ctl_tables *t = &a->tables[a->n++];
+	const char *const argv[] = { request, module };
+	struct ctl quiet = *ctl;
+	char *why = NULL;
+	size_t n = 0;
+
+	quiet.errors = memory_need(open_memstream(&why, &n));
+	int code = ctl_fetch(&quiet, module ? 2 : 1, argv, t);
+	(void)fclose(quiet.errors);	/* memory */
+	*answer = (struct daemonpage_answer){ request, module, NULL, t->at, t->n };
+	if (code) {
+		const char *text = strncmp(why, "morphctl: ", 10) == 0 ? why + 10 : why;
+
+		answer->failed = arena_printf(a->arena, "%.*s", (int)strcspn(text, "\n"), text);
+	}
+	free(why);
+	return code;
+}
+
+static int column_of(const struct table *t, const char *name)
+{
+	for (int c = 0; c < table_ncol(t); c++)
+		if (strcmp(table_columns(t)[c].name, name) == 0)
+			return c;
+	return -1;
+}
+
+struct sampled {
+	const char *path;
+	double samples;
+};
+
+static int by_samples(const void *x, const void *y)
+{
+	const struct sampled *a = x, *b = y;
+
+	if (a->samples != b->samples)
+		return a->samples < b->samples ? 1 : -1;
+	return strcmp(a->path, b->path);
+}
+
+/* Those of the list with most samples. */
+static void explain_some(const struct ctl *ctl, struct answers *a, const struct table *list)
+{
+	int path = column_of(list, "path"), samples = column_of(list, "samples");
+	int n = path < 0 || samples < 0 ? 0 : table_nrow(list);
+	struct sampled *s = memory_new((size_t)n + 1, sizeof(*s));
+
+	for (int r = 0; r < n; r++)
+		s[r] = (struct sampled){ table_cell(list, r, path),
+					 strtod(table_cell(list, r, samples), NULL) };
+	qsort(s, (size_t)n, sizeof(*s), by_samples);
+	for (int r = 0; r < n && r < EXPLAINED_MAX && s[r].samples > 0; r++)
+		(void)ask(ctl, a, "explain", s[r].path);	/* the page tells why not */
+	free(s);
+}
+
+int ctl_page_daemon(const struct ctl *ctl, const char *out)
+{
+	struct answers a = { .arena = arena_new() };
+	struct wr page = { 0 };
+	int code = 0;
+
+	for (int i = 0; i < NREQUEST && code == 0; i++)
+		code = ask(ctl, &a, requests[i], NULL);
+	if (code) {
+		say_line(stderr, "morphctl: %s", a.answer[a.n - 1].failed);
+	} else {
+		for (int i = 0; i < a.tables[1].n; i++)
+			explain_some(ctl, &a, a.tables[1].at[i]);
+		daemonpage_put(a.answer, a.n, &page);
+		code = finish(out, &page);
+	}
+	for (uint32_t i = 0; i < a.n; i++)
+		ctl_tables_free(&a.tables[i]);
+	arena_free(a.arena);
+	return code;
 }

@@ -9,4 +9,7 @@
 int ctl_page_logs(const struct ctl_evidence *o, const struct evidence *e,
 		  const char *const *log, uint32_t nlog, const char *out);
 
+/* The same of what the daemon says. */
+int ctl_page_daemon(const struct ctl *ctl, const char *out);
+
 #endif

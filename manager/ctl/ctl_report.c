@@ -53,16 +53,33 @@ static int report_logs(const struct ctl *ctl, const struct ctl_evidence *o)
 	return code;
 }
 
+/* A page of what the daemon says: of all, and that alone. */
+static int page_of_daemon(const struct ctl *ctl, int argc, char **argv)
+{
+	struct ctl_evidence o;
+	int code = ctl_evidence_options(ctl, argc, argv, LIMIT, &o);
+
+	if (code)
+		return code;
+	code = optind < argc || o.sort || o.limit != LIMIT ? ctl_usage(ctl)
+							   : ctl_page_daemon(ctl, o.html);
+	ctl_evidence_free(&o);
+	return code;
+}
+
 int ctl_report(const struct ctl *ctl, int argc, char **argv)
 {
 	/* the daemon knows no programs and lines, and has its own store */
 	static const char *const not_its[] = { "--by=", "--binary=", "--store=", NULL };
 	struct ctl_evidence o;
 
-	if (!ctl_evidence_find(argc, argv, "--log="))
-		return ctl_evidence_only_logs(ctl, argc, argv, not_its)
-			       ? 2
+	if (!ctl_evidence_find(argc, argv, "--log=")) {
+		if (ctl_evidence_only_logs(ctl, argc, argv, not_its))
+			return 2;
+		return ctl_evidence_find(argc, argv, "--html=")
+			       ? page_of_daemon(ctl, argc, argv)
 			       : ctl_ask_module(ctl, argc, argv);
+	}
 	int code = ctl_evidence_options(ctl, argc, argv, LIMIT, &o);
 	if (code)
 		return code;

@@ -7,9 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "lib/arena.h"
 #include "lib/table.h"
@@ -18,6 +15,7 @@
 #include "manager/page/gather.h"
 #include "manager/page/html.h"
 #include "manager/page/htmltable.h"
+#include "manager/page/machinetable.h"
 #include "manager/page/page_parts.h"
 
 /* No more functions on a page that has so many bytes. */
@@ -87,34 +85,6 @@ static void put_tables(struct page *p)
 
 /* --- the machine --- */
 
-static const char *processor(struct arena *a)
-{
-	FILE *f = fopen("/proc/cpuinfo", "re");
-	char line[256], name[200] = "unknown";
-
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "model name : %199[^\n]", name) == 1)
-			break;
-	if (f)
-		(void)fclose(f);	/* was read */
-	return arena_printf(a, "%s", name);
-}
-
-static struct table *machine(struct page *p)
-{
-	static const struct table_column col[] = {
-		{ "processor", TABLE_TEXT }, { "cpus", TABLE_INT }, { "kernel", TABLE_TEXT },
-		{ "page_made", TABLE_TIME },
-	};
-	struct table *t = table_new("machine_of_page", 4, col);
-	struct utsname u = { .release = "unknown" };
-
-	(void)uname(&u);		/* then it stays unknown */
-	table_row(t, processor(p->arena), (int64_t)sysconf(_SC_NPROCESSORS_ONLN), u.release,
-		  (uint64_t)time(NULL) * 1000000000);
-	return t;
-}
-
 static struct table *files(const struct page *p)
 {
 	static const struct table_column col[] = {
@@ -143,7 +113,7 @@ static void put_machine(struct page *p)
 	html_put(p->w, "<section id=\"machine\"><h2>Machine and recording</h2>\n"
 		 "<p class=\"note\">The processor and kernel are those of the machine that "
 		 "made this page.</p>\n");
-	put_own_table(p, machine(p));
+	put_own_table(p, machinetable_new());
 	put_own_table(p, logs);
 	if (p->in->evidence->damaged)
 		html_put(p->w, "<p class=\"note\">%llu parts of the recording are damaged or "

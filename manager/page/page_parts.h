@@ -1,10 +1,11 @@
-/* page_parts.h - the pieces of a page that are drawn, for page.c */
+/* page_parts.h - the pieces of a page that are drawn, for page.c and daemonpage.c */
 #ifndef MANAGER_PAGE_PAGE_PARTS_H
 #define MANAGER_PAGE_PAGE_PARTS_H
 
 #include <stdbool.h>
 
 #include "lib/wr.h"
+#include "manager/page/gainpoints.h"
 #include "manager/page/pagemodule.h"
 
 struct table;
@@ -28,6 +29,9 @@ void page_flow(struct wr *w, const struct pagemodule_fn *fn, enum pagemodule_whe
 bool page_flow_moved(const struct pagemodule_fn *fn);
 /* The edges as a table; the caller's. */
 struct table *page_flow_table(const struct pagemodule_fn *fn);
+
+/* page_gain.c: how much faster the module of that path was found to be, and when. */
+void page_gain(struct wr *w, const gainpoints *p, const char *path);
 
 /* page_code.c: the instructions that run, and where their cycles go. */
 void page_code(struct wr *w, uint32_t module, const struct pagemodule_fn *fn);

@@ -3,6 +3,7 @@
 # names chosen by somebody who wants to break out of them stay text
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
+. tests/e2e/pages.bash
 B=$(cd "${B:-build}" && pwd) || exit 1
 root=$(mktemp -d "${TMPDIR:-/tmp}/morph-page.XXXXXX") || exit 1
 trap 'rm -rf "$root"' EXIT
@@ -10,31 +11,6 @@ morphctl() { "$B/morphctl" "$@" 2>"$root/said"; }
 json() { morphctl --json "$@"; }
 address() { printf '0x%x' "0x$(nm "$1" | awk -v s="$2" '$3 == s { print $1 }')"; }
 ${CC:-cc} -O2 -g -o "$root/work" tests/e2e/export/work.c 2>"$root/why" || skip_all "$(cat "$root/why")"
-
-# A page is XML as well: rows and cells are found by lines.
-well_formed() { python3 -c 'import sys; from xml.parsers import expat; expat.ParserCreate().ParseFile(open(sys.argv[1], "rb"))' "$1"; }
-table() {		# PAGE TITLE: the cells of its rows, by tabs; numbers as they are
-	awk -v t="data-title=\"$2\"" '/<table/ { on = index($0, t) } /<\/table>/ { on = 0 } on && /^<tr>/' "$1" |
-		sed -E 's/<td class="n" data-v="([^"]*)">[^<]*/<td>\1/g; s|</td><td>|\t|g; s|<[^>]*>||g; s/&lt;/</g; s/&gt;/>/g; s/&quot;/"/g; s/&#39;/'"'"'/g; s/&amp;/\&/g'
-}
-rows() { jq -r --arg t "$1" '.[$t][] | [.[]] | map(tostring) | join("\t")'; }
-numbers() { sed -E 's/\.([0-9]*[1-9])?0+(\t|$)/.\1\2/g; s/\.(\t|$)/\1/g'; }	# 3.000 is 3
-self_contained() {	# PAGE: no address of others but the names of vocabularies, nothing that loads
-	! sed 's|http://www.w3.org/2000/svg||g; s|http://www.w3.org/1999/xhtml||g' "$1" | grep -nEi '(https?:)?//[a-z0-9]|<(img|link|iframe|object|embed|base|form)\b|@import|url\([^#]'
-}
-policy_is_right() {	# PAGE: the digests in it are those of the script and the style
-	local kind
-	for kind in script style; do
-		grep -qF "$kind-src 'sha256-$(perl -0777 -ne "print \$1 if m|<$kind>(.*)</$kind>|s" "$1" | openssl dgst -sha256 -binary | base64)'" "$1" || return 1
-	done
-	grep -q "content=\"default-src 'none'; " "$1" && ! grep -q unsafe "$1"
-}
-sound() {		# PAGE WHICH
-	check "it is well-formed ($2)" well_formed "$1"
-	check "it needs nothing else ($2)" self_contained "$1"
-	check "its policy knows its own script and style alone ($2)" policy_is_right "$1"
-	check "it is a page of at most 5 MB ($2)" [ "$(stat -c %s "$1")" -lt 5000000 ]
-}
 
 # --- figures ---
 
@@ -60,10 +36,6 @@ for spelling in "report --html $root/other --log=$root/a" "export --html=$root/o
 	check "so does '${spelling%% /*}'" eval "morphctl $spelling && diff <(table '$root/page' procedures) <(table '$root/other' procedures)"
 done
 check "standard output will do" eval "morphctl export --html=- '$root/a' | grep -q '^</html>'"
-no_dangling() {		# PAGE: every link of it leads somewhere, and nothing is called twice
-	[ -z "$(comm -13 <(grep -oE ' id="[^"]*"' "$1" | cut -d'"' -f 2 | sort -u) <(grep -oE 'href="#[^"]*"' "$1" | cut -d'#' -f 2 | tr -d '"' | sort -u))" ] &&
-		[ -z "$(grep -oE ' id="[^"]*"' "$1" | sort | uniq -d)" ]
-}
 check "links lead to what is there" no_dangling "$root/page"
 
 # --- code, as annotate says ---
@@ -157,13 +129,8 @@ sound "$root/evilpage" names
 check "the symbol is shown" eval "[ \"\$(table '$root/evilpage' procedures | cut -f 2 | tail -n 1)\" = '${symbol//\'/\'\\\'\'}' ]"
 check "so is the path" eval "table '$root/evilpage' modules | grep -qF '<script>alert(1)<script>'"
 check "and the source" grep -q '&lt;script&gt;alert(1)&lt;script&gt;' <(grep 'data-insn="0x' "$root/evilpage")
-check "no element but the page's own is in it" [ "$(grep -o '<[a-z][a-z0-9]*' "$root/evilpage" | sort -u)" = "$(grep -o '<[a-z][a-z0-9]*' "$root/page" | sort -u)" ]
-check "nor an attribute" [ "$(grep -oE ' [a-z-]+="' <(sed 's/"[^"]*"/"/g; s/>[^<]*</></g' "$root/evilpage") | sort -u)" = \
-	"$(grep -oE ' [a-z-]+="' <(sed 's/"[^"]*"/"/g; s/>[^<]*</></g' "$root/page") | sort -u)" ]
-harmless() {
-	perl -MEncode -e 'local $/; open my $f, "<:raw", $ARGV[0] or die; my $text = decode("UTF-8", <$f>, Encode::FB_CROAK); $text =~ s/[\n\t]//g;
-		die sprintf "U+%04X is in it\n", ord $1 if $text =~ /([\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}])/;' "$1"
-}
+check "no element but the page's own is in it" diff <(elements "$root/page") <(elements "$root/evilpage")
+check "nor an attribute" diff <(attributes "$root/page") <(attributes "$root/evilpage")
 check "no character that steers others is in it" harmless "$root/evilpage"
 
 # --- what cannot be had ---
@@ -190,17 +157,9 @@ check "one module is not a page's" fails 2 usage "$B/morphctl" report work --htm
 
 # --- in a browser ---
 
-browser() {		# PAGE: what is made of it is in $root/dom
-	cp "$1" "$root/shown.html"
-	timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$root/browser" --enable-logging=stderr \
-		--dump-dom "file://$root/shown.html" >"$root/dom" 2>"$root/console"
-}
-if command -v chromium >/dev/null && browser "$root/page" && grep -q '</html>' "$root/dom"; then
+if has_browser "$root/page"; then
 	for p in page evilpage exactpage; do
-		browser "$root/$p"
-		check "the browser has nothing to say of it ($p)" not grep CONSOLE "$root/console"
-		check "its script has run ($p)" grep -q '<p id="tools">' "$root/dom"
-		check "no other script is there ($p)" [ "$(grep -o '<script' "$root/dom" | wc -l)" = 1 ]
+		shown_in_browser "$root/$p" $p
 	done
 	sed 's|</main>|<script>document.title = "taken over"</script><p onclick="x">x</p></main>|' "$root/page" >"$root/taken"
 	browser "$root/taken"
