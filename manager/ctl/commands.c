@@ -117,8 +117,8 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_metrics },
 	{ "try",
 	  "[--time=S] [--prepare=COMMAND] [--output=FILE]... [--repeatable] [--save=DIR]\n"
-	  "        -- COMMAND... | --pid=PID [--time=S] [--count=COMMAND] [--turn=S]\n"
-	  "        [--burst=S] [--keep] [--store=DIR]",
+	  "        [--html=OUT] -- COMMAND... | --pid=PID [--time=S] [--count=COMMAND]\n"
+	  "        [--turn=S] [--burst=S] [--keep] [--store=DIR]",
 	  "runs a command as it is and with new layouts, and tells how much faster it is (no "
 	  "daemon\n"
 	  "        and no privileges needed, nothing is kept); --pid: the same of a process "

@@ -1,9 +1,11 @@
-/* ctl_page.c - one page, as HTML: of recordings, or of what the daemon says
+/* ctl_page.c - one page, as HTML: of recordings, of a trial, or of what the daemon says
  *
- * Tested by tests/e2e/page.sh and tests/e2e/daemonpage.sh.
+ * Tested by tests/e2e/page.sh, tests/e2e/trypage.sh and tests/e2e/daemonpage.sh.
  */
 #include "manager/ctl/ctl_page.h"
 
+#include <errno.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,28 +45,82 @@ static int finish(const char *out, struct wr *page)
 	return err_exit_code(&err);
 }
 
+/* Tables in front of those of the recording, and counts besides it. */
+static int write_recording(struct page_recording *in, struct table *const *more, int nmore,
+			   const char *out)
+{
+	static const enum rows_by by[] = { ROWS_MODULE, ROWS_PROGRAM, ROWS_PROCEDURE };
+	enum { NBY = sizeof(by) / sizeof(by[0]), MORE_MAX = 2 };
+	const struct ctl_evidence all = { .limit = ROWS_MAX };
+	struct table *table[MORE_MAX + 1 + NBY];
+	struct wr page = { 0 };
+	uint32_t n = 0;
+
+	for (int i = 0; i < nmore && i < MORE_MAX; i++)
+		table[n++] = more[i];
+	in->table = table;
+	in->ntable = n;
+	if (in->evidence->clock) {
+		table[in->ntable++] = reporttable_about(in->evidence);
+		for (int i = 0; i < NBY; i++)
+			table[in->ntable++] = reporttable_by(in->evidence, &all, by[i]);
+	}
+	page_of_recording(in, &page);
+	for (uint32_t i = n; i < in->ntable; i++)
+		table_free(table[i]);
+	return finish(out, &page);
+}
+
 int ctl_page_logs(const struct ctl_evidence *o, const struct evidence *e,
 		  const char *const *log, uint32_t nlog, const char *out)
 {
-	static const enum rows_by by[] = { ROWS_MODULE, ROWS_PROGRAM, ROWS_PROCEDURE };
-	enum { NBY = sizeof(by) / sizeof(by[0]) };
-	struct ctl_evidence all = { .limit = ROWS_MAX };
-	struct table *table[NBY + 1];
-	struct page_recording in = { .log = log, .nlog = nlog, .evidence = e,
-				     .source = &o->source, .table = table };
-	struct wr page = { 0 };
+	struct page_recording in = { .title = evidence_base(log[0]), .log = log, .nlog = nlog,
+				     .evidence = e, .source = &o->source };
 
 	if (e->executions && nlog > 1) {
 		say_line(stderr, "morphctl: a page is of one profile of executions");
 		return 2;
 	}
-	table[in.ntable++] = reporttable_about(e);
-	for (int i = 0; i < NBY; i++)
-		table[in.ntable++] = reporttable_by(e, &all, by[i]);
-	page_of_recording(&in, &page);
-	for (uint32_t i = 0; i < in.ntable; i++)
-		table_free(table[i]);
-	return finish(out, &page);
+	return write_recording(&in, NULL, 0, out);
+}
+
+/* --- a trial --- */
+
+int ctl_page_check(const char *out, struct err *err)
+{
+	char *copy = memory_need(strdup(out));
+	const char *at = strcmp(out, "-") == 0	 ? "."
+			 : access(out, F_OK) == 0 ? out
+						  : dirname(copy);
+	int rc = access(at, W_OK) == 0 ? 0 : err_set(err, ERR_SYS, "'%s': %s", at,
+						     strerror(errno));
+
+	free(copy);
+	return rc;
+}
+
+int ctl_page_trial(const char *command, const struct try_shown *s, const char *out)
+{
+	struct page_counts counts[TRY_SHOWN_MAX];
+	struct evidence_source source = { { s->morph_edit, "/var/lib/morph" }, NULL, 0 };
+	struct arena *a = arena_new();
+	struct evidence e;
+	struct err err;
+	struct page_recording in = {
+		.title = arena_printf(a, "try %s", command), .log = &s->log, .evidence = &e,
+		.source = &source, .counts = counts, .ncounts = s->ncounted,
+	};
+
+	for (uint32_t i = 0; i < s->ncounted; i++)
+		counts[i] = (struct page_counts){ s->counted[i].module, s->counted[i].profile };
+	evidence_init(&e, a);
+	if (s->log && evidence_add(&e, s->log, &source, &err) < 0) {
+		say_line(stderr, "morphctl: %s", err.text);
+		evidence_init(&e, a);
+	}
+	int code = write_recording(&in, s->table, s->ntable, out);
+	arena_free(a);
+	return code;
 }
 
 /* --- the daemon --- */

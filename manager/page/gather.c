@@ -96,6 +96,14 @@ static int write_samples(const struct evidence *e, uint32_t module, struct err *
 	return fd;
 }
 
+static const char *counts_of(const struct gather_input *in, const struct evidence_module *m)
+{
+	for (uint32_t i = 0; i < in->ncounts; i++)
+		if (strcmp(in->counts[i].module, m->path) == 0)
+			return in->counts[i].profile;
+	return in->profile;
+}
+
 static int ask_picture(const struct gather_input *in, uint32_t module, int fd,
 		       uint32_t functions, struct arena *a, struct pagemodule *out,
 		       struct err *err)
@@ -105,8 +113,9 @@ static int ask_picture(const struct gather_input *in, uint32_t module, int fd,
 	struct bytes b;
 	int rc = -1;
 
-	if (in->profile) {
-		job.in[2] = modulefile_recording(in->profile, err);
+	const char *counts = counts_of(in, &in->evidence->module.v[module]);
+	if (counts) {
+		job.in[2] = modulefile_recording(counts, err);
 		job.nin = 3;
 		if (job.in[2] < 0)
 			return -1;

@@ -2,12 +2,15 @@
 #ifndef MANAGER_PAGE_GATHER_H
 #define MANAGER_PAGE_GATHER_H
 
+#include "manager/page/page.h"
 #include "manager/page/pagemodule.h"
 #include "manager/report/evidence.h"
 
 struct gather_input {
 	const struct evidence *evidence;
 	const struct evidence_source *source;
+	const struct page_counts *counts;	/* [ncounts] exact ones, besides samples */
+	uint32_t ncounts;
 	const char *profile;	/* of executions, where evidence is that; else NULL */
 };
 

@@ -21,7 +21,8 @@ static void put_head(struct wr *w, const struct table *t)
 
 	html_put(w, "<thead><tr>");
 	for (int c = 0; c < table_ncol(t); c++)
-		html_put(w, "<th scope=\"col\">%s</th>", col[c].name);
+		html_put(w, is_number(&col[c]) ? "<th class=\"n\" scope=\"col\">%s</th>"
+					       : "<th scope=\"col\">%s</th>", col[c].name);
 	html_put(w, "</tr></thead>\n");
 }
 

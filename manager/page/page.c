@@ -167,8 +167,8 @@ static void put_module(struct page *p, uint32_t i)
 		 "height=\"20\"/></svg> 90 %% with them (hot), <svg class=\"key\"><rect "
 		 "class=\"h2\" width=\"20\" height=\"20\"/></svg> others that run (warm), "
 		 "<svg class=\"key\"><rect class=\"fluff\" width=\"20\" height=\"20\"/></svg> "
-		 "not seen to run (fluff).</span> After: as these samples alone would lay it "
-		 "out.</p>\n");
+		 "not seen to run (fluff).</span> After: as it would be laid out by what is "
+		 "told here, and nothing else.</p>\n");
 	if (m->note)
 		html_put(p->w, "<p class=\"note\">It would not be laid out anew: %s</p>\n",
 			 m->note);
@@ -213,9 +213,11 @@ void page_of_recording(const struct page_recording *in, struct wr *out)
 {
 	struct page p = { .in = in, .arena = arena_new(), .w = out };
 	const struct gather_input g = {
-		in->evidence, in->source, in->evidence->executions ? in->log[0] : NULL,
+		.evidence = in->evidence, .source = in->source, .counts = in->counts,
+		.ncounts = in->ncounts,
+		.profile = in->evidence->executions ? in->log[0] : NULL,
 	};
-	const char *title = arena_printf(p.arena, "Morph: %s", evidence_base(in->log[0]));
+	const char *title = arena_printf(p.arena, "Morph: %s", in->title);
 
 	p.module = gather_modules(&g, p.arena, &p.nmodule);
 	frame_begin(out, title);

@@ -7,11 +7,18 @@
 
 struct table;
 
+struct page_counts {			/* exact counts of a module, besides samples */
+	const char *module, *profile;	/* paths */
+};
+
 struct page_recording {
+	const char *title;
 	const char *const *log;		/* [nlog] */
 	uint32_t nlog;
 	const struct evidence *evidence;
 	const struct evidence_source *source;
+	const struct page_counts *counts;	/* [ncounts] */
+	uint32_t ncounts;
 	struct table *const *table;	/* [ntable], as commands print them */
 	uint32_t ntable;
 };
