@@ -19,7 +19,7 @@
 #include "manager/page/page_parts.h"
 
 /* No more functions on a page that has so many bytes. */
-enum { BYTES_MAX = 4 << 20 };
+enum { BYTES_MAX = 7 << 19 };
 
 struct page {
 	const struct page_recording *in;

@@ -6,6 +6,7 @@
  *
  * Tested by tests/e2e/page.sh.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/memory.h"
@@ -68,16 +69,30 @@ static unsigned level(const struct pagemodule_fn *fn, double samples)
 	return n;
 }
 
+/* As it is read, and where that is not all of it as --json gives it. */
+static void put_figure(struct wr *w, double v)
+{
+	char shown[32], all[40];
+
+	(void)snprintf(shown, sizeof(shown), "%.4g", v);	/* both fit */
+	(void)snprintf(all, sizeof(all), "%.3f", v);
+	if (strtod(shown, NULL) == strtod(all, NULL))
+		html_put(w, "<td class=\"n\">%s</td>", shown);
+	else
+		html_put(w, "<td class=\"n\" data-v=\"%s\">%s</td>", all, shown);
+}
+
 static void put_figures(struct writer *x, double samples, double executions, double cycles,
 			double best)
 {
-	html_put(x->w, "<td class=\"n s%u\" data-v=\"%.3f\">", level(x->fn, samples), samples);
 	if (samples > 0)
-		html_put(x->w, "%.6g", samples);
-	html_put(x->w, "</td><td class=\"n\" data-v=\"%.3f\">%.4g</td>", executions,
-		 executions);
-	html_put(x->w, "<td class=\"n\" data-v=\"%.3f\">%.4g</td>", cycles, cycles);
-	html_put(x->w, "<td class=\"n\" data-v=\"%.3f\">%.4g</td>", best, best);
+		html_put(x->w, "<td class=\"n s%u\">%.6g</td>", level(x->fn, samples),
+			 samples);
+	else
+		html_put(x->w, "<td></td>");
+	put_figure(x->w, executions);
+	put_figure(x->w, cycles);
+	put_figure(x->w, best);
 }
 
 static void put_left_out(struct writer *x)
@@ -109,8 +124,8 @@ static void put_insn(struct writer *x, const struct pagemodule_insn *i)
 {
 	unsigned long long addr = i->addr;
 
-	html_put(x->w, "<tr id=\"" PAGE_ID_INSN "\" data-insn=\"0x%llx\"><td class=\"n\">"
-		 "0x%llx</td>", x->module, addr, addr, addr);
+	html_put(x->w, "<tr id=\"" PAGE_ID_INSN "\"><td class=\"n\">0x%llx</td>", x->module,
+		 addr, addr);
 	put_figures(x, i->samples, i->executions, i->cycles, i->best);
 	html_put(x->w, "<td class=\"code\">%s</td>", i->text);
 	put_culprit(x, i);

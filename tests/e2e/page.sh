@@ -40,16 +40,21 @@ check "links lead to what is there" no_dangling "$root/page"
 
 # --- code, as annotate says ---
 
+cells() {		# of rows of code: what is not shown of a figure is beside it, what is empty is 0
+	sed -E 's/<td class="n[^"]*" data-v="([^"]*)">[^<]*/\t\1/g; s/<td( class="n[^"]*")?>/\t/g; s/<[^>]*>//g'
+}
 insns() {		# PAGE FUNCTION: address, samples, executions, cycles, best, culprit, why
-	awk -v f="data-name=\"$2\"" '/<section/ { on = index($0, f) } on && /data-insn/' "$1" |
-		sed -E 's/^<tr id="[^"]*" data-insn="([^"]*)"><td class="n">[^<]*/\1/; s/<td class="n[^"]*" data-v="([^"]*)">[^<]*/\t\1/g
-			s/<td class="code">[^<]*<\/td>//; s/<td data-culprit="([^"]*)">(<a [^>]*>)?[^<]*(<\/a>)?<\/td>/\t\1/; s/<td><\/td>/\t-/; s/<td>/\t/g; s/<[^>]*>//g' |
-		cut -f 1-7 | sed 's/\t*$//' | numbers
+	awk -v f="data-name=\"$2\"" '/<section/ { on = index($0, f) } on && /^<tr id="i-/' "$1" |
+		sed -E 's/<td class="code">[^<]*<\/td>//; s/<td data-culprit="([^"]*)">(<a [^>]*>)?[^<]*(<\/a>)?<\/td>/<td>\1<\/td>/' | cells |
+		awk -F '\t' -v OFS='\t' '{ print $2, $3 == "" ? 0 : $3, $4, $5, $6, $7 == "" ? "-" : $7, $8 }' | sed 's/\t*$//' | numbers
 }
 annotated() { json annotate "$1" "$2" --log="$3" | jq -r '.instructions[] | select(.executions > 0.0005 or .samples > 0) |
 	[.address, .samples, .executions, .cycles, .best_cycles, .culprit, .why] | map(tostring) | join("\t")' | sed 's/\t*$//' | numbers; }
-blocks() { awk -v f="data-name=\"$2\"" '/<section/ { on = index($0, f) } on && /<tr class="block"/' "$1" |
-	sed -E 's/^<tr class="block" data-block="([^"]*)" data-confidence="([^"]*)"[^>]*>/\1\t\2/; s/<td class="n[^"]*" data-v="([^"]*)">[^<]*/\t\1/g; s/<th[^>]*>[^<]*//; s/<td colspan.*//; s/<[^>]*>//g' | numbers; }
+blocks() {
+	awk -v f="data-name=\"$2\"" '/<section/ { on = index($0, f) } on && /<tr class="block"/' "$1" |
+		sed -E 's/^<tr class="block" data-block="([^"]*)" data-confidence="([^"]*)"[^>]*>/\1\t\2/; s/<th[^>]*>[^<]*//; s/<td colspan.*//' | cells |
+		awk -F '\t' -v OFS='\t' '{ print $1, $2, $3 == "" ? 0 : $3, $4, $5, $6 }' | numbers
+}
 annotated_blocks() { json annotate "$1" "$2" --log="$3" | jq -r '.blocks[] | select(.executions > 0.0005 or .samples > 0) |
 	[.block, .confidence, .samples, .executions, .cycles, .best_cycles] | map(tostring) | join("\t")' | numbers; }
 same_code() {		# PAGE MODULE FUNCTION LOG
@@ -128,7 +133,7 @@ check "a page with hostile names is written" morphctl report --html="$root/evilp
 sound "$root/evilpage" names
 check "the symbol is shown" eval "[ \"\$(table '$root/evilpage' procedures | cut -f 2 | tail -n 1)\" = '${symbol//\'/\'\\\'\'}' ]"
 check "so is the path" eval "table '$root/evilpage' modules | grep -qF '<script>alert(1)<script>'"
-check "and the source" grep -q '&lt;script&gt;alert(1)&lt;script&gt;' <(grep 'data-insn="0x' "$root/evilpage")
+check "and the source" grep -q '&lt;script&gt;alert(1)&lt;script&gt;' <(grep '<tr id="i-' "$root/evilpage")
 check "no element but the page's own is in it" diff <(elements "$root/page") <(elements "$root/evilpage")
 check "nor an attribute" diff <(attributes "$root/page") <(attributes "$root/evilpage")
 check "no character that steers others is in it" harmless "$root/evilpage"
