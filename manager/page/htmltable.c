@@ -32,9 +32,10 @@ static void put_cell(struct wr *w, const struct table *t, int row, int c, const 
 	const char *raw = table_cell(t, row, c);
 	char *shown = table_text_cell(raw, col->type, table_decimals(t, c));
 
-	if (is_number(col))
-		html_put(w, "<td class=\"n\" data-v=\"%s\">%s</td>",
-			 col->type == TABLE_HEX ? shown : raw, shown);
+	if (is_number(col) && (col->type == TABLE_HEX || strcmp(raw, shown) == 0))
+		html_put(w, "<td class=\"n\">%s</td>", shown);
+	else if (is_number(col))
+		html_put(w, "<td class=\"n\" data-v=\"%s\">%s</td>", raw, shown);
 	else if (id)
 		html_put(w, "<td><a href=\"#%s\">%s</a></td>", id, shown);
 	else

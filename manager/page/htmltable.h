@@ -14,7 +14,7 @@ struct htmltable_links {
 };
 
 /* Cells are what people see in a terminal; those of numbers have the value that --json gives
- * as data-v.  `links` may be NULL. */
+ * as data-v, where that is another text.  `links` may be NULL. */
 void htmltable_put(struct wr *w, const struct table *t, const struct htmltable_links *links);
 
 #endif

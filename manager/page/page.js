@@ -58,11 +58,9 @@
 	}
 
 	function value(row, column) {
-		const cell = row.cells[column], v = cell ? cell.dataset.v : undefined;
+		const cell = row.cells[column], v = cell?.dataset.v ?? cell?.textContent ?? '';
 
-		if (v === undefined)
-			return cell ? cell.textContent : '';
-		return Number(v);
+		return cell?.classList.contains('n') && v !== '' && !isNaN(v) ? Number(v) : v;
 	}
 
 	function sort(table, column, th) {

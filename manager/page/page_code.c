@@ -14,7 +14,7 @@
 #include "manager/page/html.h"
 #include "manager/page/page_parts.h"
 
-enum { COLUMNS = 9, LEVELS = 4, INSNS_MAX = 3000 };
+enum { COLUMNS = 9, LEVELS = 4, INSNS_MAX = 1000 };
 
 struct writer {
 	struct wr *w;
@@ -77,17 +77,16 @@ static void put_figure(struct wr *w, double v)
 	(void)snprintf(shown, sizeof(shown), "%.4g", v);	/* both fit */
 	(void)snprintf(all, sizeof(all), "%.3f", v);
 	if (strtod(shown, NULL) == strtod(all, NULL))
-		html_put(w, "<td class=\"n\">%s</td>", shown);
+		html_put(w, "<td>%s</td>", shown);
 	else
-		html_put(w, "<td class=\"n\" data-v=\"%s\">%s</td>", all, shown);
+		html_put(w, "<td data-v=\"%s\">%s</td>", all, shown);
 }
 
 static void put_figures(struct writer *x, double samples, double executions, double cycles,
 			double best)
 {
 	if (samples > 0)
-		html_put(x->w, "<td class=\"n s%u\">%.6g</td>", level(x->fn, samples),
-			 samples);
+		html_put(x->w, "<td class=\"s%u\">%.6g</td>", level(x->fn, samples), samples);
 	else
 		html_put(x->w, "<td></td>");
 	put_figure(x->w, executions);
@@ -124,8 +123,7 @@ static void put_insn(struct writer *x, const struct pagemodule_insn *i)
 {
 	unsigned long long addr = i->addr;
 
-	html_put(x->w, "<tr id=\"" PAGE_ID_INSN "\"><td class=\"n\">0x%llx</td>", x->module,
-		 addr, addr);
+	html_put(x->w, "<tr id=\"" PAGE_ID_INSN "\"><td>0x%llx</td>", x->module, addr, addr);
 	put_figures(x, i->samples, i->executions, i->cycles, i->best);
 	html_put(x->w, "<td class=\"code\">%s</td>", i->text);
 	put_culprit(x, i);
@@ -139,7 +137,7 @@ static void put_block(struct writer *x, const struct pagemodule_block *b)
 
 	put_left_out(x);
 	html_put(x->w, "<tr class=\"block\" data-block=\"0x%llx\" data-confidence=\"%s\">"
-		 "<th class=\"n\" scope=\"row\">0x%llx</th>", addr, confidence, addr);
+		 "<th scope=\"row\">0x%llx</th>", addr, confidence, addr);
 	put_figures(x, b->samples, b->executions, b->cycles, b->best);
 	html_put(x->w, "<td colspan=\"4\">block of %u bytes, %u instructions; confidence "
 		 "%s</td></tr>\n", b->size, b->ninsn, confidence);

@@ -171,8 +171,7 @@ static void put_path(struct graph *g, const struct pagemodule_edge *e, uint32_t 
 	double width = 0.7 + (g->most > 0 ? 3.3 * e->count / g->most : 0);
 	const struct box *a = &g->box[i], *b = &g->box[k];
 
-	html_put(g->w, "<path class=\"edge\" stroke-width=\"%.2f\" marker-end=\"url(#arrow)\" "
-		 "d=\"", width);
+	html_put(g->w, "<path stroke-width=\"%.2f\" d=\"", width);
 	if (k == i + 1 && !b->hidden) {
 		int x = SIDE + BOX_W / 2;
 
@@ -226,8 +225,10 @@ static void put_edges(struct graph *g)
 			arc[n++] = (struct arc){ e, from, to, from < to ? from : to };
 	}
 	qsort(arc, n, sizeof(*arc), by_top);
+	html_put(g->w, "<g class=\"edges\">\n");
 	for (uint32_t i = 0; i < n; i++)
 		put_path(g, arc[i].edge, arc[i].from, arc[i].to);
+	html_put(g->w, "</g>\n");
 	free(arc);
 }
 

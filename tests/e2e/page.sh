@@ -41,7 +41,7 @@ check "links lead to what is there" no_dangling "$root/page"
 # --- code, as annotate says ---
 
 cells() {		# of rows of code: what is not shown of a figure is beside it, what is empty is 0
-	sed -E 's/<td class="n[^"]*" data-v="([^"]*)">[^<]*/\t\1/g; s/<td( class="n[^"]*")?>/\t/g; s/<[^>]*>//g'
+	sed -E 's/<td data-v="([^"]*)">[^<]*/\t\1/g; s/<td( class="s[^"]*")?>/\t/g; s/<[^>]*>//g'
 }
 insns() {		# PAGE FUNCTION: address, samples, executions, cycles, best, culprit, why
 	awk -v f="data-name=\"$2\"" '/<section/ { on = index($0, f) } on && /^<tr id="i-/' "$1" |
@@ -97,7 +97,7 @@ for f in cases main; do
 	check "edges are those of cfg ($f)" diff <(edges "$root/exactpage" $f) <(of_cfg $f)
 	check "they are some ($f)" [ "$(of_cfg $f | wc -l)" -ge 3 ]
 	drawn() { awk -v f="data-name=\"$f\"" '/<section/ { on = index($0, f) } on && /<figure>/ { n++ } on && n == 1' "$root/exactpage"; }
-	check "as many are drawn ($f)" [ "$(drawn | grep -c 'class="edge"')" = "$(of_cfg $f | wc -l)" ]
+	check "as many are drawn ($f)" [ "$(drawn | grep -c '<path stroke-width')" = "$(of_cfg $f | wc -l)" ]
 	check "and blocks, in their order ($f)" diff <(drawn | grep -oE '<g data-block="[^"]*"' | cut -d'"' -f 2) \
 		<("$B/morphctl" cfg flow $f --log="$root/exact" | awk '/^0x/ && $6 > 0 { print $1 }')
 done
@@ -169,6 +169,27 @@ if has_browser "$root/page"; then
 	sed 's|</main>|<script>document.title = "taken over"</script><p onclick="x">x</p></main>|' "$root/page" >"$root/taken"
 	browser "$root/taken"
 	check "the policy stops a script of others" eval "grep -q 'CONSOLE.*Content Security Policy' '$root/console' && ! grep -q '<title>taken over' '$root/dom'"
+	# What a reader does, by a script that the policy would stop.
+	acts() {
+		{ sed '/http-equiv="Content-Security-Policy"/d; /<\/body>/d; /<\/html>/d' "$root/page"; cat <<-END; } >"$root/acted"
+			<script>const t = document.querySelector('[data-title=procedures]'), q = document.getElementById('search');
+			const by = n => [...t.tHead.querySelectorAll('button')].find(b => b.textContent === n).click();
+			const key = k => document.dispatchEvent(new KeyboardEvent('keydown', { key: k }));
+			const say = text => { q.value = text; q.dispatchEvent(new Event('input')); };
+			$1
+			document.title = [...t.tBodies[0].rows].filter(r => !r.hidden).map(r => r.cells[1].textContent).join(' ') + ' - ' +
+				document.activeElement.id + ' ' + [...document.querySelectorAll('section.fn')].filter(s => !s.hidden).length;
+			</script></body></html>
+		END
+		browser "$root/acted"
+		sed -nE 's|^<title>(.*)</title>$|\1|p' "$root/dom" | head -n 1
+	}
+	check "a column sorts by its numbers" [ "$(acts "by('samples'); by('samples')")" = "odd_name divides outer -  3" ]
+	check "largest first at first" [ "$(acts "by('size_bytes')")" = "divides outer odd_name -  3" ]
+	check "and by its words" [ "$(acts "by('procedure'); by('procedure')")" = "divides odd_name outer -  3" ]
+	check "a search leaves what has the words" [ "$(acts "key('/'); say('WORK div')")" = "divides - search 0" ]
+	check "and functions of that name" [ "$(acts "say('out')")" = "outer -  1" ]
+	check "Esc shows all again" [ "$(acts "say('out'); key('Escape')")" = "outer divides odd_name -  3" ]
 else
 	skip "the browser has nothing to say of it" "no chromium that runs here"
 fi

@@ -5,7 +5,7 @@
 well_formed() { python3 -c 'import sys; from xml.parsers import expat; expat.ParserCreate().ParseFile(open(sys.argv[1], "rb"))' "$1"; }
 table() {		# PAGE TITLE: the cells of its rows, by tabs; numbers as they are
 	awk -v t="data-title=\"$2\"" '/<table/ { on = index($0, t) } /<\/table>/ { on = 0 } on && /^<tr>/' "$1" |
-		sed -E 's/<td class="n" data-v="([^"]*)">[^<]*/<td>\1/g; s|</td><td>|\t|g; s|<[^>]*>||g; s/&lt;/</g; s/&gt;/>/g; s/&quot;/"/g; s/&#39;/'"'"'/g; s/&amp;/\&/g'
+		sed -E 's/<td class="n" data-v="([^"]*)">[^<]*/<td>\1/g; s/<td class="n">/<td>/g; s|</td><td>|\t|g; s|<[^>]*>||g; s/&lt;/</g; s/&gt;/>/g; s/&quot;/"/g; s/&#39;/'"'"'/g; s/&amp;/\&/g'
 }
 rows() { jq -r --arg t "$1" '.[$t][] | [.[]] | map(tostring) | join("\t")'; }
 numbers() { sed -E 's/\.([0-9]*[1-9])?0+(\t|$)/.\1\2/g; s/\.(\t|$)/\1/g'; }	# 3.000 is 3
