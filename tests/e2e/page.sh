@@ -4,9 +4,10 @@
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
 . tests/e2e/pages.bash
+. tests/e2e/firefox.bash
 B=$(cd "${B:-build}" && pwd) || exit 1
 root=$(mktemp -d "${TMPDIR:-/tmp}/morph-page.XXXXXX") || exit 1
-trap 'rm -rf "$root"' EXIT
+trap 'firefox_stop; rm -rf "$root"' EXIT
 morphctl() { "$B/morphctl" "$@" 2>"$root/said"; }
 json() { morphctl --json "$@"; }
 address() { printf '0x%x' "0x$(nm "$1" | awk -v s="$2" '$3 == s { print $1 }')"; }
@@ -160,7 +161,7 @@ check "one module is not a page's (export)" fails 2 'is for forms of one module'
 check "no recording" fails 2 usage "$B/morphctl" export --html="$root/x"
 check "one module is not a page's" fails 2 usage "$B/morphctl" report work --html="$root/x" --log="$root/a"
 
-# --- in a browser ---
+# --- in browsers ---
 
 if has_browser "$root/page"; then
 	for p in page evilpage exactpage; do
@@ -193,4 +194,22 @@ if has_browser "$root/page"; then
 else
 	skip "the browser has nothing to say of it" "no chromium that runs here"
 fi
+if firefox_start; then
+	for p in page evilpage exactpage; do
+		check "Firefox opens it ($p)" firefox_open "$root/$p"
+		check "its script has run there ($p)" [ "$(firefox_says 'return document.getElementById("tools").hidden')" = false ]
+		check "figures in Firefox are those of the page ($p)" diff <(table "$root/$p" procedures) <(firefox_says 'return [...document.querySelectorAll(
+			"[data-title=procedures] tbody tr")].map(r => [...r.cells].map(c => c.dataset.v ?? c.textContent).join("\t"))' | jq -r '.[]')
+		check "no other script is there ($p)" [ "$(firefox_says 'return document.scripts.length + document.images.length')" = 1 ]
+	done
+	check "Firefox has nothing to say of them" [ -z "$(firefox_console)" ]
+	sed 's|</main>|<script>document.title = "taken over"</script></main>|' "$root/page" >"$root/taken"
+	firefox_open "$root/taken" >/dev/null
+	check "the policy stops a script of others there" [ "$(firefox_says 'return document.title')" = '"Morph: a"' ]
+	firefox_console >"$root/console"
+	check "which it does say" grep -q 'Content-Security-Policy' "$root/console"
+else
+	skip "Firefox has nothing to say of them" "no firefox-esr that runs here"
+fi
+firefox_stop
 done_testing
