@@ -132,9 +132,9 @@ static void put_function(struct page *p, uint32_t module, const struct pagemodul
 
 	html_put(w, "<section class=\"fn\" id=\"" PAGE_ID_FN "\" data-name=\"%s\" "
 		 "data-entry=\"0x%llx\"><h3>%s <small class=\"note\">0x%llx, %.6g samples, "
-		 "entered %.4g times; cycles %s</small></h3>\n", module, entry, fn->name,
+		 "entered %.4g times; %s</small></h3>\n", module, entry, fn->name,
 		 entry, fn->name, entry, fn->samples, fn->entries,
-		 fn->counted ? "are counted" : "are those at least, up to a factor");
+		 fn->counted ? "cycles by counts" : "cycles are at least these");
 	if (fn->cause.n) {
 		html_put(w, "<h4>Where its cycles go</h4>\n");
 		put_own_table(p, page_code_causes(fn));
