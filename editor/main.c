@@ -72,8 +72,7 @@ static const struct cmd {
 	  "                    -o OUT",
 	  "where the cycles of a function go, by instruction, and why", cmd_annotate },
 	{ "picture",
-	  "FILE SAMPLES [--functions=N] [--counts PROFILE [--cycles=THOUSANDTHS]]\n"
-	  "                    -o OUT",
+	  "FILE SAMPLES [--functions=N] [--counts PROFILE | --generation FILE] -o OUT",
 	  "what a page shows of a program: the hottest functions, lines before and after",
 	  cmd_picture },
 	{ "places", "FILE PLACES [--debug FILE] -o OUT",

@@ -1,5 +1,5 @@
 /* picture.h - what a page shows of a module: its hottest functions, and its text before and
- * after it has been laid out anew
+ * after it is laid out anew
  *
  * As text, words separated by tabs.  First the text:
  *

@@ -1,4 +1,5 @@
 /* cmd_picture.c - what a page shows of a module (editor/annotate/picture.h) */
+#include "binary/mapsection.h"
 #include "editor/annotate/picture.h"
 #include "editor/cmd/cmd.h"
 #include "editor/optimize.h"
@@ -7,11 +8,12 @@
 #include "lib/confinedjob.h"
 #include "lib/err.h"
 
-enum { IN_FILE, IN_SAMPLES, IN_COUNTS };
+enum { IN_FILE, IN_SAMPLES, IN_OTHER };
 
 struct ctx {
 	struct annotate_input in;
 	uint64_t functions;
+	bool generation;		/* the third input is that, and not counts */
 };
 
 /* The layout that the samples give. */
@@ -37,6 +39,20 @@ static int lay_out(struct confinedjob *job, struct picture *p, struct blockmap *
 	return rc;
 }
 
+/* The layout of a generation that there is. */
+static int take_generation(struct confinedjob *job, struct picture *p, struct blockmap *map,
+			   struct err *err)
+{
+	struct bytes file = job->in[IN_OTHER].bytes;
+	struct image img = { 0 };
+
+	if (image_parse(file, job->arena, &img, err) < 0 || mapsection_read(&img, map, err) < 0)
+		return -1;
+	if (!digest_equal(&map->original, &p->program.prog->digest))
+		return err_set(err, ERR_INPUT, "the generation is of another original");
+	return placement_of_map(p->program.prog, file, map, &p->after, err);
+}
+
 static int work(struct confinedjob *job, void *arg, struct err *err)
 {
 	struct ctx *ctx = arg;
@@ -46,11 +62,11 @@ static int work(struct confinedjob *job, void *arg, struct err *err)
 
 	ctx->in.file = job->in[IN_FILE].bytes;
 	ctx->in.samples = job->in[IN_SAMPLES].bytes;
-	if (job->nin > IN_COUNTS)
-		ctx->in.counts = job->in[IN_COUNTS].bytes;
+	if (job->nin > IN_OTHER && !ctx->generation)
+		ctx->in.counts = job->in[IN_OTHER].bytes;
 	if (annotated_read(&ctx->in, job->arena, &p.program, err) < 0)
 		return confinedjob_wrap(job, IN_FILE, err);
-	if (lay_out(job, &p, &map, &why) < 0)
+	if ((ctx->generation ? take_generation : lay_out)(job, &p, &map, &why) < 0)
 		p.note = why.text;
 	picture_text(&p, &job->out[0].bytes);
 	int rc = picture_functions(&p, ctx->functions, &job->out[0].bytes, err);
@@ -63,13 +79,12 @@ int cmd_picture(int argc, char **argv)
 	static const struct option options[] = {
 		{ "functions", required_argument, NULL, 'n' },
 		{ "counts", required_argument, NULL, 'c' },
-		{ "cycles", required_argument, NULL, 'y' },
+		{ "generation", required_argument, NULL, 'g' },
 		{ 0 }
 	};
 	struct ctx ctx = { .functions = UINT64_MAX };
 	struct confinedjob job = { .nin = 2, .nout = 1, .work = work, .ctx = &ctx,
 				   .out = { { .mode_from = -1 } } };
-	uint64_t n;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
@@ -78,13 +93,10 @@ int cmd_picture(int argc, char **argv)
 		} else if (c == 'n') {
 			if (cmd_number("--functions", optarg, UINT32_MAX, &ctx.functions) < 0)
 				return 2;
-		} else if (c == 'c') {
-			job.in[IN_COUNTS].arg = optarg;
+		} else if ((c == 'c' || c == 'g') && job.nin == 2) {
+			job.in[IN_OTHER].arg = optarg;
 			job.nin = 3;
-		} else if (c == 'y') {
-			if (cmd_number("--cycles", optarg, UINT64_C(1) << 60, &n) < 0)
-				return 2;
-			ctx.in.cycles_per_sample = (double)n / 1000;
+			ctx.generation = c == 'g';
 		} else {
 			return CMD_USAGE;
 		}

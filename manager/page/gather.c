@@ -4,6 +4,7 @@
  */
 #include "manager/page/gather.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,22 +105,33 @@ static const char *counts_of(const struct gather_input *in, const struct evidenc
 	return in->profile;
 }
 
-static int ask_picture(const struct gather_input *in, uint32_t module, int fd,
-		       uint32_t functions, struct arena *a, struct pagemodule *out,
-		       struct err *err)
+/* The third input of the job: counts, else the generation; -1: neither.  *err is filled only
+ * where counts cannot be had. */
+static int open_other(const struct gather_input *in, uint32_t module, int generation,
+		      struct err *err)
 {
-	struct modulefile_job job = { .kind = JOB_PICTURE, .nin = 2, .in = { fd, -1, -1 },
-				      .a = functions };
+	const char *counts = counts_of(in, &in->evidence->module.v[module]);
+
+	return counts ? modulefile_recording(counts, err)
+		      : generation < 0 ? -1 : fcntl(generation, F_DUPFD_CLOEXEC, 0);
+}
+
+static int ask_picture(const struct gather_input *in, uint32_t module, const int fd[2],
+		       struct gathered *g, struct err *err)
+{
+	struct modulefile_job job = { .kind = JOB_PICTURE, .nin = 2, .in = { fd[0], -1, -1 },
+				      .a = g->functions };
+	struct arena *a = in->evidence->arena;
 	struct bytes b;
 	int rc = -1;
 
-	const char *counts = counts_of(in, &in->evidence->module.v[module]);
-	if (counts) {
-		job.in[2] = modulefile_recording(counts, err);
-		job.nin = 3;
-		if (job.in[2] < 0)
-			return -1;
-	}
+	err->kind = ERR_NONE;
+	job.in[2] = open_other(in, module, fd[1], err);
+	if (err->kind != ERR_NONE)
+		return -1;
+	job.nin += job.in[2] >= 0;
+	g->generated = job.nin == 3 && !counts_of(in, &in->evidence->module.v[module]);
+	job.b = g->generated;
 	job.in[1] = write_samples(in->evidence, module, err);
 	if (job.in[1] >= 0)
 		rc = modulefile_text(in->source->at.morph_edit, &job, a, &b, err);
@@ -128,7 +140,7 @@ static int ask_picture(const struct gather_input *in, uint32_t module, int fd,
 
 		memcpy(text, b.p, b.n);
 		rc = strlen(text) == b.n
-			     ? pagemodule_read(text, a, out, err)
+			     ? pagemodule_read(text, a, &g->module, err)
 			     : err_set(err, ERR_INPUT, "what its reader draws has a NUL");
 	}
 	for (int i = 1; i < job.nin; i++)
@@ -194,35 +206,38 @@ static void name_functions(const struct evidence_module *em, struct arena *a,
 	}
 }
 
-static void gather_one(const struct gather_input *in, uint32_t module, uint32_t functions,
-		       struct arena *a, struct gathered *out)
+static void gather_one(const struct gather_input *in, uint32_t module, struct gathered *out)
 {
 	const struct evidence_module *em = &in->evidence->module.v[module];
+	struct arena *a = in->evidence->arena;
 	struct err err;
-	int fd = evidence_open(em, in->source, &err);
+	int fd[2];
 
-	*out = (struct gathered){ .failed = NULL };
-	if (fd < 0 || ask_picture(in, module, fd, functions, a, &out->module, &err) < 0)
+	fd[0] = evidence_open_both(em, in->source, &fd[1], &err);
+	if (fd[0] < 0 || ask_picture(in, module, fd, out, &err) < 0)
 		out->failed = arena_printf(a, "%s", err.text);
 	else if (has_lines(in->evidence, module))
-		ask_sources(in, module, fd, a, &out->module);
+		ask_sources(in, module, fd[0], a, &out->module);
 	name_functions(em, a, &out->module);
 	out->module.path = em->shown;
-	if (fd >= 0)
-		close(fd);
+	for (int i = 0; i < 2; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
 }
 
-struct gathered *gather_modules(const struct gather_input *in, struct arena *a, uint32_t *n)
+struct gathered *gather_modules(const struct gather_input *in, uint32_t *n)
 {
 	const struct evidence *e = in->evidence;
-	struct gathered *g = arena_array(a, MODULES_MAX, sizeof(*g));
+	struct gathered *g = arena_array(e->arena, MODULES_MAX, sizeof(*g));
 	struct weight *w = modules_by_count(e);
 	uint32_t *functions = hot_functions(e);
 
 	*n = 0;
 	for (uint32_t i = 0; i < e->module.n && *n < MODULES_MAX; i++)
-		if (w[i].count > 0 && w[i].count >= LEAST_SHARE * e->total)
-			gather_one(in, w[i].module, functions[w[i].module], a, &g[(*n)++]);
+		if (w[i].count > 0 && w[i].count >= LEAST_SHARE * e->total) {
+			g[*n].functions = functions[w[i].module];
+			gather_one(in, w[i].module, &g[(*n)++]);
+		}
 	free(functions);
 	free(w);
 	return g;

@@ -15,11 +15,13 @@ struct gather_input {
 };
 
 struct gathered {
+	uint32_t functions;	/* that it may have */
 	struct pagemodule module;
+	bool generated;		/* the other layout is that of the generation at its path */
 	const char *failed;	/* why nothing is known of it; NULL: something is */
 };
 
-/* [*n] in the arena, most first.  One that cannot be had says why. */
-struct gathered *gather_modules(const struct gather_input *in, struct arena *a, uint32_t *n);
+/* [*n] in the evidence's arena, most first.  One that cannot be had says why. */
+struct gathered *gather_modules(const struct gather_input *in, uint32_t *n);
 
 #endif

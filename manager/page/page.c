@@ -167,8 +167,10 @@ static void put_module(struct page *p, uint32_t i)
 		 "height=\"20\"/></svg> 90 %% with them (hot), <svg class=\"key\"><rect "
 		 "class=\"h2\" width=\"20\" height=\"20\"/></svg> others that run (warm), "
 		 "<svg class=\"key\"><rect class=\"fluff\" width=\"20\" height=\"20\"/></svg> "
-		 "not seen to run (fluff).</span> After: as it would be laid out by what is "
-		 "told here, and nothing else.</p>\n");
+		 "not seen to run (fluff).</span> After: %s.</p>\n",
+		 p->module[i].generated
+			 ? "as it is in the generation that stands at this path"
+			 : "as it would be laid out by what is told here, and nothing else");
 	if (m->note)
 		html_put(p->w, "<p class=\"note\">It would not be laid out anew: %s</p>\n",
 			 m->note);
@@ -219,7 +221,7 @@ void page_of_recording(const struct page_recording *in, struct wr *out)
 	};
 	const char *title = arena_printf(p.arena, "Morph: %s", in->title);
 
-	p.module = gather_modules(&g, p.arena, &p.nmodule);
+	p.module = gather_modules(&g, &p.nmodule);
 	frame_begin(out, title);
 	put_contents(&p);
 	put_machine(&p);

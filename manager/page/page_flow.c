@@ -235,7 +235,7 @@ static void put_edges(struct graph *g)
 void page_flow(struct wr *w, const struct pagemodule_fn *fn, enum pagemodule_when when)
 {
 	static const char *const name[NPAGE_WHEN] = { "as it lies in the original",
-						      "as it would lie in new text" };
+						      "as it lies in new text" };
 	struct graph g = { .w = w, .fn = fn };
 	unsigned width = 2 * SIDE + BOX_W;
 

@@ -212,7 +212,9 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("--counted");
 		if (i == takes_debug_at(spec->kind))
 			ADD("--debug");
-		if (i == 2 && (spec->kind == JOB_ANNOTATE || spec->kind == JOB_PICTURE))
+		if (i == 2 && spec->kind == JOB_PICTURE && spec->b)
+			ADD("--generation");
+		else if (i == 2 && (spec->kind == JOB_ANNOTATE || spec->kind == JOB_PICTURE))
 			ADD("--counts");
 		if (i == 2 && interprets)
 			ADD("--original");
@@ -232,10 +234,8 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("--function=0x%" PRIx64, spec->a);
 			ADD("--cycles=%" PRIu64, spec->b);
 		}
-		if (spec->kind == JOB_PICTURE) {
+		if (spec->kind == JOB_PICTURE)
 			ADD("--functions=%" PRIu64, spec->a);
-			ADD("--cycles=%" PRIu64, spec->b);
-		}
 		ADD("-o");
 		ADD("fd:%d", fd);
 	} else if (spec->kind == JOB_INSTRUMENT) {

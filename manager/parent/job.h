@@ -59,7 +59,7 @@ enum job_kind {
 	 * go, as text.  a: its entry, b: thousandths of a cycle that a sample stands for */
 	JOB_ANNOTATE,
 	/* in: original, samples, perhaps exact profile.  out: what a page shows of it, as text.
-	 * a: functions at most, b: thousandths of a cycle that a sample stands for */
+	 * a: functions at most, b: 1: the third input is a generation, and no profile */
 	JOB_PICTURE,
 	NJOB
 };

@@ -85,6 +85,9 @@ int evidence_add(struct evidence *e, const char *path, const struct evidence_sou
 /* The original of a module, by its path, --binary and the store; a descriptor. */
 int evidence_open(const struct evidence_module *m, const struct evidence_source *source,
 		  struct err *err);
+/* The same; *generation is a descriptor of what is there if that is a generation, else -1. */
+int evidence_open_both(const struct evidence_module *m, const struct evidence_source *source,
+		       int *generation, struct err *err);
 
 /* The indices of what has that name, entered if it is not there yet. */
 uint32_t evidence_program(struct evidence *e, const char *path);

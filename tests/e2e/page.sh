@@ -116,6 +116,26 @@ check "as many cells are drawn" [ "$(awk '/<svg class="heat"/ { n++ } n == 1 && 
 "$B/morph-edit" optimize "$root/flow" --profile "$root/exact" -o "$root/generation" --stats "$root/stats" --map "$root/map"
 hot=$(awk '$1 == "hot_bytes" { print $2 }' "$root/stats")
 check "the new text is as large as the editor makes it" grep -q ">new text: hot, $hot bytes<" "$root/exactpage"
+# Where a generation stands, what comes after is that one, whatever else would be made of the samples.
+mkdir -p "$root/store/originals" "$root/installed"
+cp "$root/work" "$root/store/originals/$(sha256sum <"$root/work" | cut -d' ' -f 1)"
+"$B/morph-edit" optimize "$root/work" --all --shuffle=7 -o "$root/installed/work" --stats "$root/stats" --map "$root/map"
+hot=$(awk '$1 == "hot_bytes" { print $2 }' "$root/stats")
+profile "$root/installed/work" "$root/work" >"$root/installed.profile"
+check "a page of a generation is written" morphctl report --html="$root/genpage" --log="$root/installed.profile" --store="$root/store"
+check "the new text is the generation's" grep -q ">new text: hot, $hot bytes<" "$root/genpage"
+check "which is not what the samples would make of it" not grep -q ">new text: hot, $hot bytes<" "$root/page"
+check "and it is said" grep -q 'as it is in the generation that stands at this path' "$root/genpage"
+sound "$root/genpage" generation
+check "code is the original's" same_code "$root/genpage" work outer "$root/a"
+images() { awk -v f="data-name=\"$2\"" '/<section/ { on = index($0, f) } on && /as it lies in new text<.figcaption>/ { new = 1 } on && new' "$1" |
+	grep -oE '<g data-block="[^"]*"><title>[^:]*' | sed -E 's/.*"(.*)"><title>(.*)/\1 \2/'; }
+in_map() {		# those that are elsewhere; NOPs alone are nowhere
+	 while read -r from to; do "$B/morph-edit" map "$root/installed/work" --reverse "$from" | awk -v f="$from" -v t="$to" '$1 == f && $2 != t && !/not moved/ { print f, t, $2 }'; done
+}
+check "blocks are drawn where its map has them" eval '[ "$(images "$root/genpage" outer | wc -l)" -ge 2 ] && [ -z "$(images "$root/genpage" outer | in_map)" ]'
+check "a generation of another program is none" "$B/morph-edit" picture "$root/flow" <(echo "$(address "$root/flow" main) 5") --generation "$root/installed/work" -o "$root/out"
+check "that is said" grep -q 'note.*of another original' "$root/out"
 check "two profiles of executions are none" fails 2 'one profile of executions' "$B/morphctl" report --html="$root/x" --log="$root/exact" --log="$root/exact"
 
 # --- names ---
