@@ -53,7 +53,12 @@ static int report_logs(const struct ctl *ctl, const struct ctl_evidence *o)
 	return code;
 }
 
-/* A page of what the daemon says: of all, and that alone. */
+/* A page is of all, and has tables of its own. */
+static bool is_page(const struct ctl_evidence *o, int nleft)
+{
+	return nleft == 0 && !o->by_given && !o->sort && o->limit == LIMIT;
+}
+
 static int page_of_daemon(const struct ctl *ctl, int argc, char **argv)
 {
 	struct ctl_evidence o;
@@ -61,8 +66,7 @@ static int page_of_daemon(const struct ctl *ctl, int argc, char **argv)
 
 	if (code)
 		return code;
-	code = optind < argc || o.sort || o.limit != LIMIT ? ctl_usage(ctl)
-							   : ctl_page_daemon(ctl, o.html);
+	code = is_page(&o, argc - optind) ? ctl_page_daemon(ctl, o.html) : ctl_usage(ctl);
 	ctl_evidence_free(&o);
 	return code;
 }
@@ -85,7 +89,7 @@ int ctl_report(const struct ctl *ctl, int argc, char **argv)
 		return code;
 	if (optind < argc)
 		o.module = argv[optind];
-	if (argc - optind > 1 || (o.html && o.module))
+	if (argc - optind > 1 || (o.html && !is_page(&o, argc - optind)))
 		code = ctl_usage(ctl);
 	else if (ctl_evidence_sort(o.sort, reporttable_sort) < 0)
 		code = ctl_evidence_wrong_sort(ctl, o.sort, reporttable_sort);

@@ -179,6 +179,12 @@ if [ -s "$root/log" ]; then
 fi
 check "one module is not a page's (export)" fails 2 'is for forms of one module' "$B/morphctl" export --html="$root/x" --module=work "$root/a"
 check "no recording" fails 2 usage "$B/morphctl" export --html="$root/x"
+for o in --by=line --limit=3 --sort=name; do
+	check "a page has tables of its own ($o)" fails 2 usage "$B/morphctl" report --html="$root/x" --log="$root/a" $o
+done
+profile "$root/work" "$root/work" | sed 's/ 600$/ 300/' >"$root/c"
+check "several are added up" [ "$(morphctl export --html=- "$root/a" "$root/c" >"$root/x"; table "$root/x" procedures | cut -f 3 | numbers | tr '\n' ' ')" = "900 600 200 " ]
+check "their code too" [ "$(insns "$root/x" divides | awk '{ n += $2 } END { print n }')" = 600 ]
 check "one module is not a page's" fails 2 usage "$B/morphctl" report work --html="$root/x" --log="$root/a"
 
 # --- in browsers ---
