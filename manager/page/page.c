@@ -139,7 +139,8 @@ static void put_function(struct page *p, uint32_t module, const struct pagemodul
 		html_put(w, "<h4>Where its cycles go</h4>\n");
 		put_own_table(p, page_code_causes(fn));
 	}
-	html_put(w, "<h4>Flow</h4>\n<div class=\"pictures\">\n");
+	html_put(w, "<h4>Flow</h4>\n<p class=\"note\">A wider line is taken more often; a "
+		 "frame of dashes or dots is less certain.</p>\n<div class=\"pictures\">\n");
 	page_flow(w, fn, PAGE_BEFORE);
 	if (page_flow_moved(fn))
 		page_flow(w, fn, PAGE_AFTER);
