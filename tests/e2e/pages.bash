@@ -38,7 +38,7 @@ attributes() { sed 's/"[^"]*"/"/g; s/>[^<]*</></g' "$1" | grep -oE ' [a-z-]+="' 
 
 browser() {		# PAGE: what is made of it is in $root/dom
 	cp "$1" "$root/shown.html"
-	timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$root/browser" --enable-logging=stderr \
+	HOME=$root/browser timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$root/browser" --enable-logging=stderr \
 		--dump-dom "file://$root/shown.html" >"$root/dom" 2>"$root/console"
 }
 has_browser() {		# PAGE
