@@ -21,7 +21,7 @@ enum {
 	SPOOL_PATH_MAX = 4096,		/* longest path of a mapping, without its NUL */
 	SPOOL_COMM_MAX = 15,
 	SPOOL_NGPR = 16,
-	SPOOL_STACK_MAX = 4096,
+	SPOOL_STACK_MAX = 32768,	/* chosen: samples of the daemon have far less */
 	SPOOL_BRANCHES_MAX = 64,	/* of one branch stack; processors have 16 or 32 */
 	SPOOL_BRANCH_BYTES = 24,
 };
@@ -73,7 +73,8 @@ struct spool_event {
 			uint64_t pc;
 			/* interrupted in kernel mode; pc is the user pc, 0 if none */
 			bool kernel;
-			bool has_state;	/* never in kernel mode */
+			/* in kernel mode only in logs of stacks: what it went in with */
+			bool has_state;
 			struct spool_state state;
 		} sample;
 		struct {
