@@ -77,6 +77,10 @@ static const struct cmd {
 	  cmd_picture },
 	{ "places", "FILE PLACES [--debug FILE] -o OUT",
 	  "function, block, source line and inlined calls of addresses", cmd_places },
+	{ "unwind-rows", "FILE -o OUT",
+	  "the unwind rows of a file, as unwind takes them", cmd_unwind_rows },
+	{ "unwind", "ROWS SAMPLES -o OUT",
+	  "the callers on pieces of stacks, by the rows of files", cmd_unwind },
 	{ "disassemble", "FILE --start=ADDRESS --size=N", "prints instructions",
 	  cmd_disassemble },
 	{ NULL, NULL, NULL, NULL }

@@ -63,6 +63,8 @@ static const struct shape shape[NJOB] = {
 	[JOB_FOREIGN]	  = { "foreign",     2, 2, 1, false },
 	[JOB_ANNOTATE]	  = { "annotate",    2, 3, 1, false },
 	[JOB_PICTURE]	  = { "picture",     2, 3, 1, false },
+	[JOB_UNWIND_ROWS] = { "unwind-rows", 1, 1, 1, false },
+	[JOB_UNWIND]	  = { "unwind",	     2, 2, 1, false },
 };
 
 struct job {
@@ -177,7 +179,8 @@ static bool has_one_output(enum job_kind kind)
 {
 	return kind == JOB_INTERPRET || kind == JOB_EXECUTIONS || kind == JOB_COUNTS ||
 	       kind == JOB_PLACES || kind == JOB_EXPORT || kind == JOB_FOREIGN ||
-	       kind == JOB_INHERIT || kind == JOB_ANNOTATE || kind == JOB_PICTURE;
+	       kind == JOB_INHERIT || kind == JOB_ANNOTATE || kind == JOB_PICTURE ||
+	       kind == JOB_UNWIND_ROWS || kind == JOB_UNWIND;
 }
 
 /* The command line, in arg[] with room for the texts in text[]. */

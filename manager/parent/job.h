@@ -61,6 +61,9 @@ enum job_kind {
 	/* in: original, samples, perhaps exact profile.  out: what a page shows of it, as text.
 	 * a: functions at most, b: 1: the third input is a generation, and no profile */
 	JOB_PICTURE,
+	JOB_UNWIND_ROWS,	/* in: file.  out: its unwind rows */
+	/* in: rows of files, samples (lib/callstack.h).  out: their stacks */
+	JOB_UNWIND,
 	NJOB
 };
 
