@@ -14,7 +14,7 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_status },
 	{ "list", "", "modules with their samples, generations and state", ctl_ask_alone },
 	{ "report",
-	  "[MODULE] [--sort=count|name] [--limit=N] [--log=LOG|PROFILE]...\n"
+	  "[MODULE] [--sort=count|name|callees] [--limit=N] [--log=LOG|PROFILE]...\n"
 	  "        [--by=machine|program|module|procedure|line|inlined] [--html=OUT]\n"
 	  "        [--binary=FILE]... [--store=DIR]",
 	  "modules and their procedures by samples; --log: those of recordings (no daemon "
@@ -66,12 +66,13 @@ const struct ctl_command ctl_commands[] = {
 	  "        database's schema or brings it up to date; test: what works and what not",
 	  ctl_share },
 	{ "record",
-	  "-o LOG [--clock=NAME] [--rate=HZ] [--registers[=STACKBYTES] [--memory]]\n"
-	  "        [--branches[=HZ]] [--pid=PID] -- COMMAND...",
-	  "samples one command into a log (no daemon needed); --registers: with what its "
-	  "registers\n"
-	  "        hold, --memory: and point to, for edges; --branches: with branch stacks;\n"
-	  "        --pid: a process that runs already as well",
+	  "-o LOG [--clock=NAME] [--rate=HZ] [--stacks[=BYTES]]\n"
+	  "        [--registers[=STACKBYTES] [--memory]] [--branches[=HZ]] [--pid=PID]\n"
+	  "        -- COMMAND...",
+	  "samples one command into a log (no daemon needed); --stacks: with who called\n"
+	  "        whom; --registers: with what its registers hold, --memory: and point to,\n"
+	  "        for edges; --branches: with branch stacks; --pid: a process that runs\n"
+	  "        already as well",
 	  ctl_record },
 	{ "profile", "LOG -o DIR [--store=DIR]",
 	  "makes block profiles of a log, or of counts (no daemon needed)", ctl_profile },

@@ -188,6 +188,17 @@ void ctl_evidence_notes(const struct evidence *e)
 		if (e->module.v[i].note)
 			say_line(stderr, "morphctl: %s: %s", e->module.v[i].path,
 				 e->module.v[i].note);
+	double cut = evidence_cut(e);
+
+	if (cut > 0)
+		say_line(stderr, "morphctl: the stacks of %.0f of %.0f samples begin with "
+			 "[cut off]: who called is not known further; of %.0f because the "
+			 "piece was too short, of which `record --stacks=BYTES` takes more",
+			 cut, e->total, e->cut_short);
+	if (e->guessed > 0)
+		say_line(stderr, "morphctl: %.0f of %.0f samples are in code without unwind "
+			 "rows: who called it may be missing in their stacks", e->guessed,
+			 e->total);
 	if (e->damaged)
 		say_line(stderr, "morphctl: left out are %llu parts of the recording that are "
 			 "damaged or cut off", (unsigned long long)e->damaged);

@@ -38,6 +38,11 @@ static int report_logs(const struct ctl *ctl, const struct ctl_evidence *o)
 	if (code == 0)
 		code = ctl_evidence_read(o, o->log, o->nlog, a, &e);
 
+	if (code == 0 && reporttable_is_by_callees(o) && !e.with_stacks) {
+		say_line(stderr, "morphctl report: --sort=callees: no recording has stacks "
+			 "(record --stacks)");
+		code = 1;
+	}
 	if (code == 0)
 		code = ctl_evidence_nothing(o, knows(&e, o->module));
 	if (code == 0 && o->html) {
@@ -74,7 +79,8 @@ static int page_of_daemon(const struct ctl *ctl, int argc, char **argv)
 int ctl_report(const struct ctl *ctl, int argc, char **argv)
 {
 	/* the daemon knows no programs and lines, and has its own store */
-	static const char *const not_its[] = { "--by=", "--binary=", "--store=", NULL };
+	static const char *const not_its[] = { "--by=", "--binary=", "--store=",
+					       "--sort=callees", NULL };
 	struct ctl_evidence o;
 
 	if (!ctl_evidence_find(argc, argv, "--log=")) {

@@ -4,10 +4,18 @@
  */
 #include "manager/ctl/reporttable.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
-enum { BY_COUNT, BY_NAME };
-const char *const reporttable_sort[] = { "count", "name", NULL };
+enum { COLUMNS = 10 };
+
+enum { BY_COUNT, BY_NAME, BY_CALLEES };
+const char *const reporttable_sort[] = { "count", "name", "callees", NULL };
+
+bool reporttable_is_by_callees(const struct ctl_evidence *o)
+{
+	return ctl_evidence_sort(o->sort, reporttable_sort) == BY_CALLEES;
+}
 
 static int by_name(const void *a, const void *b)
 {
@@ -28,36 +36,49 @@ struct printer {
 	struct table *t;
 };
 
+/* The cells as table_row_text() takes them. */
 static void put_row(struct printer *p, const struct row *row)
 {
 	double pct = ctl_evidence_percent(row->count, p->rows.total);
-	double cumulative;
+	const char *cell[COLUMNS];
+	struct arena *a = p->e->arena;
+	int n = 0;
 
 	p->cumulative += row->count;
-	cumulative = ctl_evidence_percent(p->cumulative, p->rows.total);
-	switch (p->rows.by) {
-	case ROWS_PROCEDURE:
-		table_row(p->t, row->module, row->what, row->count, pct, cumulative,
-			  (uint64_t)row->entry, row->size);
-		break;
-	case ROWS_LINE:
-	case ROWS_INLINED:
-		table_row(p->t, row->module, row->what, row->in, row->count, pct, cumulative);
-		break;
-	default:
-		table_row(p->t, row->what, row->count, pct, cumulative);
+	if (p->rows.by >= ROWS_PROCEDURE)
+		cell[n++] = row->module;
+	cell[n++] = row->what;
+	if (p->rows.by == ROWS_LINE || p->rows.by == ROWS_INLINED)
+		cell[n++] = row->in;
+	cell[n++] = arena_printf(a, "%.6f", row->count);
+	cell[n++] = arena_printf(a, "%.6f", pct);
+	cell[n++] = arena_printf(a, "%.6f",
+				 ctl_evidence_percent(p->cumulative, p->rows.total));
+	if (p->rows.callees) {
+		cell[n++] = arena_printf(a, "%.6f", row->callees);
+		cell[n++] = arena_printf(a, "%.6f",
+					 ctl_evidence_percent(row->callees, p->e->total));
 	}
+	if (p->rows.by == ROWS_PROCEDURE) {
+		cell[n++] = arena_printf(a, "%" PRIu64, (uint64_t)row->entry);
+		cell[n++] = arena_printf(a, "%" PRIu64, row->size);
+	}
+	table_row_text(p->t, cell);
 }
 
 static struct table *new_table(const struct printer *p)
 {
-	struct table_column col[8];
+	struct table_column col[COLUMNS];
 	enum rows_by by = p->rows.by;
 	int n = ctl_evidence_columns(by, col);
 
 	col[n++] = (struct table_column){ ctl_evidence_unit(p->e), TABLE_REAL };
 	col[n++] = (struct table_column){ "share_pct", TABLE_REAL };
 	col[n++] = (struct table_column){ "cumulative_pct", TABLE_REAL };
+	if (p->rows.callees) {
+		col[n++] = (struct table_column){ "with_callees", TABLE_REAL };
+		col[n++] = (struct table_column){ "with_callees_pct", TABLE_REAL };
+	}
 	if (by == ROWS_PROCEDURE) {
 		col[n++] = (struct table_column){ "entry", TABLE_HEX };
 		col[n++] = (struct table_column){ "size_bytes", TABLE_UINT };
@@ -73,10 +94,14 @@ struct table *reporttable_by(const struct evidence *e, const struct ctl_evidence
 	struct printer p = { .e = e, .o = o };
 
 	rows_make(e, by, o->module, &p.rows);
+	if (reporttable_is_by_callees(o))
+		rows_sort_by_callees(&p.rows);
 	uint32_t n = p.rows.n < o->limit ? p.rows.n : o->limit;
 	p.t = new_table(&p);
 	for (uint32_t i = n; i < p.rows.n; i++)
 		rest.count += p.rows.at[i].count;
+	if (p.rows.callees)
+		rest.callees = rows_callees_of_rest(e, &p.rows, n);
 	if (ctl_evidence_sort(o->sort, reporttable_sort) == BY_NAME && n)
 		qsort(p.rows.at, n, sizeof(*p.rows.at), by_name);
 	for (uint32_t i = 0; i < n; i++)

@@ -6,6 +6,8 @@
 
 /* The words of --sort, in the order of ctl_evidence_sort(); ends with NULL. */
 extern const char *const reporttable_sort[];
+/* By samples with callees, which only recordings with stacks have? */
+bool reporttable_is_by_callees(const struct ctl_evidence *o);
 
 /* Clock, samples, length, losses; the caller's. */
 struct table *reporttable_about(const struct evidence *e);

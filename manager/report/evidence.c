@@ -24,6 +24,7 @@ enum { PROFILE_MAX = 1 << 30 };
 static void add_place(struct evidence *e, const struct evidence_place *p)
 {
 	vec_push(e->arena, &e->place, *p);
+	evidence_add_alone(e, e->place.n - 1);
 	e->total += p->count;
 }
 
