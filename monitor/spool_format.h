@@ -18,7 +18,6 @@ enum {
 	SPOOL_HEADER_BYTES = 76, /* with its CRC; stands at 0 and again at SPOOL_HEADER_COPY */
 	SPOOL_HEADER_COPY = 128,
 	SPOOL_CLOCK_BYTES = 16,
-	SPOOL_BOOT_ID_BYTES = 16,
 
 	SPOOL_BLOCK_HEADER = 12,	/* u32 magic | u32 payload bytes | u32 CRC */
 	SPOOL_BLOCK_FULL = 12 * 1024,	/* a payload this long is ended */

@@ -341,6 +341,16 @@ static void add_about(struct evidence *e, const struct spool_reader *r)
 			       : spool_reader_period_ns(r);
 }
 
+static bool is_of_this_boot(const struct spool_reader *r)
+{
+	static const uint8_t unknown[SPOOL_BOOT_ID_BYTES];
+	uint8_t now[SPOOL_BOOT_ID_BYTES];
+
+	spool_boot_id(now);
+	return memcmp(now, spool_reader_boot_id(r), sizeof(now)) == 0 &&
+	       memcmp(now, unknown, sizeof(now)) != 0;
+}
+
 int evidence_add_log(struct evidence *e, int fd, const struct evidence_source *source,
 		     struct err *err)
 {
@@ -350,8 +360,8 @@ int evidence_add_log(struct evidence *e, int fd, const struct evidence_source *s
 	if (!r)
 		return -1;
 	w.spaces = spaces_new(NULL);
-	w.walker = stackwalker_new(&(struct stackwalker_use){ source, w.spaces, on_stack, &w },
-				   e->arena);
+	struct stackwalker_use use = { source, w.spaces, is_of_this_boot(r), on_stack, &w };
+	w.walker = stackwalker_new(&use, e->arena);
 	int rc = walk_all(&w, r);
 	if (rc == 0) {
 		add_walked(&w, source);

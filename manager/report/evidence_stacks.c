@@ -15,6 +15,7 @@
 #include "lib/io.h"
 #include "lib/search.h"
 #include "manager/report/intern.h"
+#include "manager/report/vdso.h"
 #include "monitor/spool.h"
 
 enum { BATCH_BYTES = 32 << 20 };	/* of samples and spaces for one job; chosen */
@@ -44,6 +45,7 @@ struct stackwalker {
 	struct arena *arena;
 	VEC(struct range) now;		/* mappings of the sample at hand */
 	VEC(struct rows_of) rows;	/* by file */
+	struct rows_of vdso;
 	struct wr tables;		/* one after the other */
 	uint32_t ntable;
 	struct arena *batch;		/* what is of one job */
@@ -96,17 +98,26 @@ static const struct range *range_at(const struct range *range, uint32_t n, uint6
 	return k < n && addr >= range[k].start ? &range[k] : NULL;
 }
 
+/* NULL: it was never met. */
+static struct rows_of *rows_of(struct stackwalker *w, uint64_t file)
+{
+	if (file == SPACE_MAPPING_VDSO)
+		return w->use.this_boot ? &w->vdso : NULL;
+	return file < w->rows.n ? &w->rows.v[file] : NULL;
+}
+
 /* Rows of the file that the address is in will be needed, if it is one of code. */
 static void want(struct stackwalker *w, uint64_t addr)
 {
 	const struct range *r = range_at(w->now.v, w->now.n, addr);
 
-	if (!r || r->file == SPACE_MAPPING_VDSO)
+	if (!r)
 		return;
-	while (w->rows.n <= r->file)
+	while (r->file != SPACE_MAPPING_VDSO && w->rows.n <= r->file)
 		vec_push(w->arena, &w->rows, (struct rows_of){ 0 });
-	if (w->rows.v[r->file].asked == NOT_YET)
-		w->rows.v[r->file].asked = WANTED;
+	struct rows_of *rows = rows_of(w, r->file);
+	if (rows && rows->asked == NOT_YET)
+		rows->asked = WANTED;
 }
 
 static void want_all(struct stackwalker *w, const struct spool_event *ev)
@@ -148,10 +159,17 @@ int stackwalker_add(struct stackwalker *w, const struct spool_event *ev, uint32_
 
 /* --- rows of files --- */
 
+static int open_rows(const struct stackwalker *w, uint32_t file, struct err *err)
+{
+	if (file == SPACE_MAPPING_VDSO)
+		return vdso_open(err);
+	const struct space_file *f = spaces_file(w->use.spaces, file);
+	return evidence_open_mapped(w->use.source, f->path, f->inode, err);
+}
+
 static int ask_rows(struct stackwalker *w, uint32_t file, struct bytes *out, struct err *err)
 {
-	const struct space_file *f = spaces_file(w->use.spaces, file);
-	int fd = evidence_open_mapped(w->use.source, f->path, f->inode, err);
+	int fd = open_rows(w, file, err);
 	struct modulefile_job job = { .kind = JOB_UNWIND_ROWS, .nin = 1, .in = { fd } };
 
 	if (fd < 0)
@@ -163,10 +181,12 @@ static int ask_rows(struct stackwalker *w, uint32_t file, struct bytes *out, str
 
 static void read_rows(struct stackwalker *w, uint32_t file)
 {
-	struct rows_of *rows = &w->rows.v[file];
+	struct rows_of *rows = rows_of(w, file);
 	struct bytes table;
 	struct err why;
 
+	if (!rows || rows->asked != WANTED)
+		return;
 	rows->asked = NO_ROWS;
 	if (ask_rows(w, file, &table, &why) < 0) {
 		rows->note = arena_printf(w->arena, "its unwind rows: %s", why.text);
@@ -179,7 +199,7 @@ static void read_rows(struct stackwalker *w, uint32_t file)
 
 /* --- stacks --- */
 
-static void write_space(const struct stackwalker *w, uint32_t number, struct wr *out)
+static void write_space(struct stackwalker *w, uint32_t number, struct wr *out)
 {
 	const struct bytes *key = &w->space.key.v[number];
 	/* arena memory is aligned */
@@ -190,9 +210,9 @@ static void write_space(const struct stackwalker *w, uint32_t number, struct wr 
 	for (uint32_t i = 0; i < n; i++) {
 		m[i] = (struct callstack_mapping){ range[i].start, range[i].end, range[i].off,
 						   CALLSTACK_NO_TABLE };
-		if (range[i].file < w->rows.n &&
-		    w->rows.v[range[i].file].asked == HAS_ROWS)
-			m[i].table = w->rows.v[range[i].file].table;
+		const struct rows_of *rows = rows_of(w, range[i].file);
+		if (rows && rows->asked == HAS_ROWS)
+			m[i].table = rows->table;
 	}
 	callstack_write_space(m, n, out);
 }
@@ -258,8 +278,8 @@ int stackwalker_end(struct stackwalker *w, struct err *err)
 	struct bytes answer;
 
 	for (uint32_t i = 0; i < w->rows.n; i++)
-		if (w->rows.v[i].asked == WANTED)
-			read_rows(w, i);
+		read_rows(w, i);
+	read_rows(w, SPACE_MAPPING_VDSO);
 	int rc = w->waiting.n ? ask_stacks(w, &answer, err) : 0;
 	if (rc == 0 && w->waiting.n)
 		rc = tell_all(w, answer, err);

@@ -33,6 +33,7 @@ struct stackwalker_stack {
 struct stackwalker_use {
 	const struct evidence_source *source;
 	struct spaces *spaces;
+	bool this_boot;			/* the log is of it: its vdso is ours */
 	void (*told)(void *ctx, const struct stackwalker_stack *s);
 	void *ctx;
 };

@@ -15,7 +15,7 @@ build() {		# FOLDER FLAGS...
 build rows -O2 -fno-optimize-sibling-calls 2>"$root/why" || skip_all "$(cat "$root/why")"
 TIMEFORMAT=%U
 took=$({ time "$root/rows/work" 100000000; } 2>&1)
-n=$(awk -v s="$took" 'BEGIN { printf "%.0f", 1e8 * 3 / (s > 0.01 ? s : 0.01) }')
+n=$(awk -v s="$took" 'BEGIN { printf "%.0f", 1e8 * 5 / (s > 0.01 ? s : 0.01) }')
 record() {		# FOLDER OPTION...: log
 	local of=$1
 	shift
@@ -52,6 +52,8 @@ if grep -q ';\[kernel\] ' "$root/folded"; then
 else
 	skip "who was in the kernel is known" "the kernel is not sampled"
 fi
+check "who asks the clock is known" [ "$(of "$start;in_vdso;.*;\[vdso\] ")" -gt $(($(of '\[vdso\] ') * 9 / 10)) ]
+check "without guessing" not grep -q 'may be missing' "$root/said"
 check "a log with stacks is its owner's" [ "$(stat -c %a "$root/log")" = 600 ]
 
 # --- time with callees ---

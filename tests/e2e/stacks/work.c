@@ -3,7 +3,8 @@
  * All work is in spin(), by as many turns as its callers are to have: by_recursion() 25 of a
  * hundred, by_qsort() 20 as qsort() compares, by_library() 20 as a library calls back,
  * by_signal() 15 in a handler that interrupts a loop, on_thread() 10, by_deep() 10 behind more
- * calls than a stack may have.  in_kernel() besides has the kernel copy.
+ * calls than a stack may have.  Besides in_kernel() has the kernel copy, and in_vdso() asks the
+ * clock.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "part.h"
@@ -133,6 +135,16 @@ KEPT void in_kernel(int fd)
 		sink += (unsigned long)read(fd, copied, sizeof(copied));
 }
 
+KEPT void in_vdso(void)
+{
+	struct timespec t;
+
+	for (int i = 0; i < 100000; i++) {
+		(void)clock_gettime(CLOCK_MONOTONIC, &t);
+		sink += (unsigned long)t.tv_nsec;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int zeros = open("/dev/zero", O_RDONLY);
@@ -151,6 +163,7 @@ int main(int argc, char **argv)
 			(void)pthread_join(thread, NULL);
 		by_deep();
 		in_kernel(zeros);
+		in_vdso();
 	}
 	return 0;
 }
