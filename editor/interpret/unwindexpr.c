@@ -10,7 +10,7 @@
 #include "binary/dwarf.h"
 
 /* Both chosen: the longest that compilers make have some 20 operations. */
-enum { DEPTH = 32, STEPS = 256 };
+enum { DEPTH = 32, STEPS = 64 };
 
 struct machine {
 	const struct unwindframe *f;

@@ -56,6 +56,9 @@ check "who asks the clock is known" [ "$(of "$start;in_vdso;.*;\[vdso\] ")" -gt 
 check "without guessing" not grep -q 'may be missing' "$root/said"
 check "a log with stacks is its owner's" [ "$(stat -c %a "$root/log")" = 600 ]
 
+check "its profile has what registers tell, too" "$B/morphctl" profile "$root/log" -o "$root/profiles"
+check "by samples in user mode" awk '$1 == "edge" { n += $4 } END { exit n < 1000 }' "$root"/profiles/work.*
+
 # --- time with callees ---
 
 callees() {		# PROCEDURE: samples
