@@ -123,18 +123,25 @@ static int by_row(struct walk *k, const struct unwindtable_row *row)
 
 /* --- by the frame pointer --- */
 
-static int by_frame_pointer(struct walk *k, bool in_file)
+/* `mapped`: the code is in a mapping of a file; `table`: whose rows are known. */
+static int by_frame_pointer(struct walk *k, bool mapped, bool table)
 {
 	struct unwindframe *f = &k->f;
 	uint64_t bp = f->reg[UNWINDFRAME_BP], up, back;
+	struct callstack_mapping m;
 
 	if (!(f->known >> UNWINDFRAME_BP & 1))
 		return CALLSTACK_NO_ROW;
-	if (bp == 0 && k->called && in_file)
+	if (bp == 0 && k->called && table)
 		return CALLSTACK_WHOLE;
 	if (bp % WORD || bp < f->reg[UNWINDFRAME_SP])
 		return CALLSTACK_NO_ROW;
 	if (!unwindframe_word(f, bp, &up) || !unwindframe_word(f, bp + WORD, &back))
+		return CALLSTACK_NO_ROW;
+	if (back == 0)
+		return k->called && table ? CALLSTACK_WHOLE : CALLSTACK_NO_ROW;
+	/* code made at run time calls some of its kind, and else hardly what has no rows */
+	if (mapped && !callstack_mapping_at(k->space, back - 1, &m))
 		return CALLSTACK_NO_ROW;
 	f->known = UINT32_C(1) << UNWINDFRAME_BP | UINT32_C(1) << UNWINDFRAME_SP |
 		   UINT32_C(1) << UNWINDFRAME_PC;
@@ -154,11 +161,11 @@ static int step(struct walk *k)
 	struct callstack_mapping m;
 	uint64_t sp = k->f.reg[UNWINDFRAME_SP], pc = k->f.reg[UNWINDFRAME_PC];
 	uint64_t at = k->exact ? pc : pc - 1;
-	bool in_file = callstack_mapping_at(k->space, at, &m) &&
-		       m.table != CALLSTACK_NO_TABLE && m.table < k->w->ntable;
-	bool has_row = in_file && unwindtable_find(&k->w->table[m.table],
-						   m.off + (at - m.start), &row);
-	int rc = has_row ? by_row(k, &row) : by_frame_pointer(k, in_file);
+	bool mapped = callstack_mapping_at(k->space, at, &m);
+	bool table = mapped && m.table != CALLSTACK_NO_TABLE && m.table < k->w->ntable;
+	bool has_row = table && unwindtable_find(&k->w->table[m.table],
+						 m.off + (at - m.start), &row);
+	int rc = has_row ? by_row(k, &row) : by_frame_pointer(k, mapped, table);
 
 	if (rc != ON)
 		return rc;

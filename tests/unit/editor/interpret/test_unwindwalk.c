@@ -223,6 +223,20 @@ static void frame_pointers_do_where_there_are_no_rows(void **state)
 		c = walk(&fx.table, &s);
 		expect(&c, "bare", CALLSTACK_NO_ROW);
 	}
+	/* what is there must be an address of code */
+	uint64_t garbage[] = { 0, STACK + 24, 0x1234, 0, 0 };
+	s = sample("bare", garbage, 5);
+	s.gpr[RBP] = STACK + 8;
+	c = walk(&fx.table, &s);
+	expect(&c, "bare", CALLSTACK_NO_ROW);
+	garbage[2] = 0;
+	c = walk(&fx.table, &s);
+	expect(&c, "bare", CALLSTACK_NO_ROW);
+	garbage[2] = 0x1234;
+	s.pc = 0x5000;				/* but of code made at run time */
+	c = walk(&fx.table, &s);
+	assert_int_equal(c.n, 2);
+	assert_int_equal(c.addr[1], 0x1233);
 	/* that of a caller is not a guess */
 	const uint64_t called[] = { at("in_bare"), 0, at("in_start") };
 	s = sample("leaf", called, 3);
