@@ -157,6 +157,14 @@ mv "$root/rows/work" "$root/gone"
 check "without the program its rows are not there" exported "$root/whole" --format=folded -o "$root/folded"
 check "that is said" grep -q "$root/rows/work: No such file" "$root/said"
 check "and all is cut off" [ "$(of '^work;\[cut off\];\[work\]')" -gt $((all / 2)) ]
+# Ends of 1 sample with one frame, of more frames than there may be, of no kind that there is, and no end.
+mkdir "$root/beside"
+cp "$B/morphctl" "$root/beside"
+for answer in 0,0,0,0,0,0,0,0,1,0,0,0,1,2,3,4,5,6,7,8 0,0,0,0,0,0,0,0,255,255,255,255 9,0,0,0,0,0,0,0,1,0,0,0 0,0; do
+	${CC:-cc} -DANSWER="$answer" -o "$root/beside/morph-edit" tests/e2e/stacks/liar.c
+	check "a job that lies is noticed (${answer:0:11})" fails 1 'what unwinds stacks says is malformed' \
+		"$root/beside/morphctl" export "$root/whole" --format=folded -o "$root/none"
+done
 mkdir "$root/bad"
 head -c "$(size -A "$root/gone" | awk '$1 == ".eh_frame" { print $2 }')" /dev/urandom >"$root/bad/frames"
 objcopy --update-section .eh_frame="$root/bad/frames" "$root/gone" "$root/bad/work"
