@@ -49,7 +49,7 @@ static int write_samples(const struct annotation *a, struct err *err)
 	for (uint32_t i = 0; i < a->e.place.n; i++) {
 		const struct evidence_place *p = &a->e.place.v[i];
 
-		if (p->module == a->module && p->addr && p->count > 0)
+		if (p->module == a->module && p->addr)
 			wr_text(&w, arena_printf(a->arena, "0x%" PRIx64 " %.0f\n", p->addr,
 						 p->count));
 	}

@@ -250,9 +250,11 @@ static bool is_page(const struct form *form)
 
 static int export_page(const struct request *r)
 {
-	const struct ctl_evidence o = { .source = r->source };
+	struct ctl_evidence o = { .source = r->source };
 	struct arena *a = arena_new();
 	struct evidence e;
+
+	o.source.stacks = false;	/* a page shows no callers */
 	int code = ctl_evidence_read(&o, r->input, r->ninput, a, &e);
 
 	if (code == 0)
@@ -335,7 +337,7 @@ int ctl_export(const struct ctl *ctl, int argc, char **argv)
 	const char **binary = memory_new((size_t)argc, sizeof(*binary));
 	char *edit = program_of_ours("morph-edit");
 	struct request r = { .source = { .at = { edit, "/var/lib/morph" },
-					 .binary = binary } };
+					 .binary = binary, .stacks = true } };
 	const struct form *form = NULL;
 	bool usage = false;
 	int c, code = 2;

@@ -102,7 +102,7 @@ int ctl_page_check(const char *out, struct err *err)
 int ctl_page_trial(const char *command, const struct try_shown *s, const char *out)
 {
 	struct page_counts counts[TRY_SHOWN_MAX];
-	struct evidence_source source = { { s->morph_edit, "/var/lib/morph" }, NULL, 0 };
+	struct evidence_source source = { .at = { s->morph_edit, "/var/lib/morph" } };
 	struct arena *a = arena_new();
 	struct evidence e;
 	struct err err;

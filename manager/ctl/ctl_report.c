@@ -93,6 +93,7 @@ int ctl_report(const struct ctl *ctl, int argc, char **argv)
 	int code = ctl_evidence_options(ctl, argc, argv, LIMIT, &o);
 	if (code)
 		return code;
+	o.source.stacks = !o.html;	/* a page shows no callers */
 	if (optind < argc)
 		o.module = argv[optind];
 	if (argc - optind > 1 || (o.html && !is_page(&o, argc - optind)))

@@ -49,8 +49,6 @@ static void join(struct set *s)
 		for (uint32_t k = 0; k < s->rows[i].n; k++) {
 			struct joined j = { .row = s->rows[i].at[k] };
 
-			if (j.row.count == 0)	/* only its callees have samples */
-				continue;
 			j.count = arena_array(s->arena, s->n, sizeof(*j.count));
 			j.count[i] = j.row.count;
 			vec_push(s->arena, &s->at, j);

@@ -86,6 +86,7 @@ struct evidence_source {
 	struct modulefile_places at;
 	const char *const *binary;	/* [nbinary] files that are looked at before a path */
 	uint32_t nbinary;
+	bool stacks;			/* callers are wanted, where there are stacks */
 };
 
 void evidence_init(struct evidence *e, struct arena *a);

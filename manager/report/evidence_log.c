@@ -85,6 +85,7 @@ static void items_add(struct items *s, const struct item *item)
 
 struct walk {
 	struct evidence *e;
+	bool stacks;		/* wanted */
 	struct spaces *spaces;
 	struct items items;
 	struct stackwalker *walker;
@@ -170,7 +171,7 @@ static int on_sample(struct walk *w, const struct spool_event *ev)
 	struct item item = place_of(w->spaces, ev);
 	struct frame frame[2];
 
-	if (ev->sample.has_state && ev->sample.state.stack_bytes &&
+	if (w->stacks && ev->sample.has_state && ev->sample.state.stack_bytes &&
 	    item.file != UINT32_MAX - IN_UNKNOWN && item.file != UINT32_MAX - IN_OTHERS) {
 		w->e->with_stacks = true;
 		return stackwalker_add(w->walker, ev, item.program, w->err);
@@ -355,7 +356,8 @@ int evidence_add_log(struct evidence *e, int fd, const struct evidence_source *s
 		     struct err *err)
 {
 	struct spool_reader *r = spool_reader_open(fd, err);
-	struct walk w = { .e = e, .stack = intern_new(e->arena), .err = err };
+	struct walk w = { .e = e, .stacks = source->stacks, .stack = intern_new(e->arena),
+			  .err = err };
 
 	if (!r)
 		return -1;
