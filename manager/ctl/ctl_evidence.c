@@ -192,9 +192,10 @@ void ctl_evidence_notes(const struct evidence *e)
 
 	if (cut > 0)
 		say_line(stderr, "morphctl: the stacks of %.0f of %.0f samples begin with "
-			 "[cut off]: who called is not known further; of %.0f because the "
-			 "piece was too short, of which `record --stacks=BYTES` takes more",
-			 cut, e->total, e->cut_short);
+			 "[cut off]: who called is not known further", cut, e->total);
+	if (e->cut_short > 0)
+		say_line(stderr, "morphctl: %.0f of them because the piece was too short: "
+			 "`record --stacks=BYTES` takes more", e->cut_short);
 	if (e->guessed > 0)
 		say_line(stderr, "morphctl: %.0f of %.0f samples are in code without unwind "
 			 "rows: who called it may be missing in their stacks", e->guessed,
