@@ -118,12 +118,15 @@ static int run_history(struct work *w, struct client *cl, int argc, const char *
 	struct err err;
 
 	const char *path = argc > 1 ? argv[1] : NULL;
+	char other[PATH_MAX];
 	struct store_module m;
 
 	if (path && path[0] != '/') {
 		if (access_find(w, cl, path, &m, &err) < 0)
 			return fail(cl, &err);
 		path = m.path;
+	} else if (path) {
+		path = work_name(w, path, other);
 	}
 	return done(cl, show_history(w, path, cl, &err), &err);
 }
@@ -261,16 +264,18 @@ static int reoptimize_all(struct work *w, struct client *cl, int n, const char *
 			  bool dry_run)
 {
 	struct err err = { 0 };
+	char other[PATH_MAX];
 	int code = 0;
 
 	for (int i = 0; i < n; i++)
-		if (access_change(w, cl, path[i], &err) < 0)
+		if (access_change(w, cl, work_name(w, path[i], other), &err) < 0)
 			return fail(cl, &err);
 	if (sync_spool(w, cl, &err) < 0)
 		return fail(cl, &err);
 	control_answer(cl)->total = (uint32_t)n;
 	for (int i = 0; i < n && goes_on(w, cl); i++, control_answer(cl)->done++)
-		if (work_reoptimize(w, path[i], dry_run, control_answer(cl), &err) < 0) {
+		if (work_reoptimize(w, work_name(w, path[i], other), dry_run,
+				    control_answer(cl), &err) < 0) {
 			int one = fail(cl, &err);
 
 			code = one > code ? one : code;
@@ -401,6 +406,7 @@ static int for_paths(struct work *w, struct client *cl, int argc, const char *co
 	const char *arg[MAX_ARGS];
 	struct paths p = { .client = cl };
 	struct err err = { 0 };
+	char other[PATH_MAX];
 	int code = 0;
 
 	argc = copy_args(argc, argv, arg);
@@ -412,7 +418,8 @@ static int for_paths(struct work *w, struct client *cl, int argc, const char *co
 					    : "no module of yours has a generation");
 	control_answer(cl)->total = (uint32_t)argc - 1 + p.n;
 	for (int i = 1; i < argc && goes_on(w, cl); i++, control_answer(cl)->done++) {
-		int rc = arg[i][0] != '/' ? reject(cl, arg[i]) : one(w, arg[i], cl, ctx);
+		int rc = arg[i][0] != '/' ? reject(cl, arg[i])
+					  : one(w, work_name(w, arg[i], other), cl, ctx);
 
 		code = rc > code ? rc : code;
 	}

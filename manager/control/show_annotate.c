@@ -244,7 +244,9 @@ int show_explain(struct work *w, const char *module, struct client *cl, struct e
 	struct table *left_out = NEW_TABLE("profile", left_out_column);
 	struct err why = { 0 };		/* because of where it is, whatever is in it */
 
-	if (!m.refusal[0] && ask_check(w->ask, m.path, w->policy->hard_links, &why) < 0 &&
+	struct names also;
+
+	if (!m.refusal[0] && work_check(w, m.path, &also, &why) < 0 &&
 	    why.kind == ERR_REFUSED)
 		table_row(reasons, why.text, (uint64_t)m.functions, m.text_bytes);
 	if (m.refusal[0]) {

@@ -131,6 +131,15 @@ int work_budget_left(struct work *w, uint32_t owner, uint64_t bytes, const struc
 		     struct err *err);
 uint32_t work_owner(int fd);			/* of the file */
 
+/* --- other names of a file (work_names.c) --- */
+
+/* May the file be swapped, under all its names?  Else the reason.  *names: those other than the
+ * path. */
+int work_check(struct work *w, const char *path, struct names *names, struct err *err);
+/* The path by which the file is known as a module: that, or other[] where that is only another
+ * name of it. */
+const char *work_name(const struct work *w, const char *path, char other[PATH_MAX]);
+
 /* --- rules of the policy (work_rule.c) --- */
 
 struct policy_rule;

@@ -116,7 +116,7 @@ static void a_refusal_is_told_as_it_is(void **state)
 	struct err err = { 0 };
 
 	replies(ERR_REFUSED, "it is set-user-id", 0);
-	assert_int_equal(ask_check(a, "/usr/bin/su", true, &err), -1);
+	assert_int_equal(ask_check(a, "/usr/bin/su", NULL, true, &err), -1);
 	assert_int_equal(err.kind, ERR_REFUSED);
 	assert_string_equal(err.text, "it is set-user-id");
 	assert_int_equal(parent.asked.num[MSG_CHECK_hard_links], 1);
@@ -163,15 +163,15 @@ static void what_the_parent_tells_meanwhile_is_kept(void **state)
 	replies(ERR_NONE, "", 0);
 	parent.first = (struct msg){ .type = MSG_ROLES };
 	parent.first.num[MSG_ROLES_monitor_pid] = 77;
-	assert_int_equal(ask_check(a, "/x", false, &err), 0);
+	assert_int_equal(ask_check(a, "/x", NULL, false, &err), 0);
 	assert_int_equal(a->roles.num[MSG_ROLES_monitor_pid], 77);
 	replies(ERR_NONE, "", 0);
 	parent.first = (struct msg){ .type = MSG_CRASHED_TOLD };
-	assert_int_equal(ask_check(a, "/x", false, &err), 0);
+	assert_int_equal(ask_check(a, "/x", NULL, false, &err), 0);
 	assert_true(a->crashed && !a->reload && !a->stop);
 	replies(ERR_NONE, "", 0);
 	parent.first = (struct msg){ .type = MSG_RELOAD };
-	assert_int_equal(ask_check(a, "/x", false, &err), 0);
+	assert_int_equal(ask_check(a, "/x", NULL, false, &err), 0);
 	assert_true(a->reload);
 }
 
@@ -181,11 +181,12 @@ static void the_end_of_the_parent_ends_what_is_asked(void **state)
 	struct err err;
 
 	parent.ends = true;
-	assert_int_equal(ask_check(a, "/x", false, &err), -1);
+	assert_int_equal(ask_check(a, "/x", NULL, false, &err), -1);
 	assert_string_equal(err.text, "morphd is stopping");
 	assert_true(a->stop && !a->waiting);
 	int turns = parent.turns;
-	assert_int_equal(ask_check(a, "/x", false, &err), -1);	/* nothing is sent any more */
+	/* nothing is sent any more */
+	assert_int_equal(ask_check(a, "/x", NULL, false, &err), -1);
 	assert_int_equal(parent.turns, turns);
 }
 
@@ -195,7 +196,7 @@ static void it_can_be_told_to_stop_while_it_waits(void **state)
 	struct err err;
 
 	parent.first = (struct msg){ .type = MSG_STOP };
-	assert_int_equal(ask_check(a, "/x", false, &err), -1);
+	assert_int_equal(ask_check(a, "/x", NULL, false, &err), -1);
 	assert_string_equal(err.text, "morphd is stopping");
 }
 
@@ -221,7 +222,7 @@ static void a_path_that_fits_no_message_is_refused_here(void **state)
 	struct err err;
 
 	memset(path, 'x', sizeof(path) - 1);
-	assert_int_equal(ask_check(a, path, false, &err), -1);
+	assert_int_equal(ask_check(a, path, NULL, false, &err), -1);
 	assert_int_equal(err.kind, ERR_USAGE);
 	assert_int_equal(parent.turns, 0);
 }
