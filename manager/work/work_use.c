@@ -225,6 +225,18 @@ static int end_window(struct work *w, struct case_file *c, const char *verdict, 
 	return store_use_put(w->store, c->m.id, &c->window, err);
 }
 
+/* Because of where it is, or of a name of it: that is the verdict then, and nothing is tried. */
+static bool is_refused(struct work *w, const char *path, char verdict[256])
+{
+	struct names also;
+	struct err why = { 0 };
+
+	if (work_check(w, path, &also, &why) == 0 || why.kind != ERR_REFUSED)
+		return false;
+	(void)snprintf(verdict, 256, "%.255s", why.text);
+	return true;
+}
+
 static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct err *err)
 {
 	char verdict[256];
@@ -245,6 +257,8 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 			       decide_but_unseen(&c->policy, &c->d).act;
 	say_decision(c, &d, share.enough ? decide_reason_text[d.reason]
 					 : "the use of too few people", observations, verdict);
+	if ((d.act || before_counting) && is_refused(w, c->m.path, verdict))
+		d.act = before_counting = false;
 	if (end_window(w, c, verdict, d.act || before_counting, err) < 0)
 		return -1;
 	if (!d.act && !before_counting)

@@ -195,4 +195,33 @@ check "the new one" "$B/morph-verify" "$root/newer" "$root/other/sort-too"
 check "restored" asked restore --all
 check "the new one is back under all names" eval 'one_file && cmp "$root/newer" "$root/other/sort-too"'
 check_here "the daemon ends" stop_daemon
+
+# --- by itself ---
+
+rm -rf "$root/store" "${names[@]}"
+cp "$root/orig/sort" "$root/bin/sort"
+for n in "${names[@]:1}" "$root/elsewhere"; do
+	ln "$root/bin/sort" "$n"
+done
+{
+	always_idle | sed "s|hard_links: true|hard_links: false|; s|include: .*|include: [\"$root/bin/*\", \"$root/other/*\"]|"
+	printf "%s\n" "optimize:" "  automatic: true" "  min_samples: 20" "  max_unseen_pct: 100" "  observe_first_h: 0" "  count: off"
+} >"$root/morph.yaml"
+check_here "the daemon starts" start_daemon --host "$root/host"
+until_it() {		# COMMAND...: holds, with work going on; within a minute or so
+	local i
+	for i in $(seq 60); do
+		work; work "$root/bin/sort5.36"
+		"$@" >"$root/it" 2>&1 && return 0
+	done
+	cat "$root/it"; ctl list --wide; tail -n 20 "$root/log"
+	return 1
+}
+judged() { ctl list --wide | grep -q "4 hard links, of which 3 were found"; }
+check "what it would be refused for is its verdict" until_it judged
+check "nothing is tried" not grep -q refused <<<"$(ctl history 2>&1)"
+check "it is the original" cmp "$root/orig/sort" "$root/bin/sort"
+rm "$root/elsewhere"
+check "without the name that cannot be found it is laid out by itself" until_it are_generation
+check_here "the daemon ends" stop_daemon
 done_testing
