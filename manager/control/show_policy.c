@@ -109,7 +109,9 @@ static void add_names(char *text, size_t size, const struct names *also)
 
 	for (unsigned i = 0; i < also->n && n < size; i++)	/* cut, if need be */
 		n += (size_t)snprintf(text + n, size - n, "%s %s",
-				      i ? "," : "; with its other name", names_at(also, i));
+				      i ? "," : also->n > 1 ? "; with its other names"
+							    : "; with its other name",
+				      names_at(also, i));
 }
 
 int show_rule(struct work *w, const char *path, struct client *cl, struct err *err)

@@ -50,14 +50,18 @@ static void look_at(void *ctx, const char *file)
 		(void)names_add(c->names, file);	/* else it is not found */
 }
 
-/* A file with one name, as nearly all are, costs nothing. */
-static void find_names(const struct work *w, const char *path, struct names *out)
+/* The lists are read only where the parent does not find all names by itself. */
+static int ask_parent(struct work *w, const char *path, struct err *err)
 {
-	struct candidates c = { .path = path, .names = out };
+	struct names maybe = { 0 };
+	struct candidates c = { .path = path, .names = &maybe };
 
-	out->n = out->bytes = 0;
-	if (lstat(path, &c.st) == 0 && S_ISREG(c.st.st_mode) && c.st.st_nlink > 1)
-		rule_files_beside(w->options->host, path, look_at, &c);
+	if (lstat(path, &c.st) < 0 || !S_ISREG(c.st.st_mode) || c.st.st_nlink < 2)
+		return ask_check(w->ask, path, NULL, w->policy->hard_links, err);
+	if (ask_check(w->ask, path, NULL, false, err) == 0)
+		return 0;
+	rule_files_beside(w->options->host, path, look_at, &c);
+	return ask_check(w->ask, path, &maybe, w->policy->hard_links, err);
 }
 
 /* Does the policy want the file to be touched under that name as well? */
@@ -78,10 +82,7 @@ static int check_policy(struct work *w, const char *path, const char *name, stru
 
 int work_check(struct work *w, const char *path, struct names *names, struct err *err)
 {
-	struct names maybe;
-
-	find_names(w, path, &maybe);
-	if (ask_check(w->ask, path, &maybe, w->policy->hard_links, err) < 0)
+	if (ask_parent(w, path, err) < 0)
 		return -1;
 	names->n = names->bytes = 0;
 	for (char *at = w->ask->reply.text, *end; (end = strchr(at, '\n')); at = end + 1) {

@@ -225,7 +225,7 @@ static int end_window(struct work *w, struct case_file *c, const char *verdict, 
 	return store_use_put(w->store, c->m.id, &c->window, err);
 }
 
-/* Because of where it is, or of a name of it: that is the verdict then, and nothing is tried. */
+/* Because of where it is, or of a name of it: that is the verdict, and nothing is tried. */
 static bool is_refused(struct work *w, const char *path, char verdict[256])
 {
 	struct names also;

@@ -38,7 +38,7 @@ check "it has samples" sampled sort 60 work
 work "$root/bin/sort5.36"; work "$root/bin/sort5.36"; work "$root/other/sort-too"
 taken_in
 check "what runs by another name is the same module" test "$(sorts)" = "\"path\": \"$root/bin/sort\""
-check "what will be done is told beforehand" eval 'asked policy show "$root/bin/sort"; said "bin/sort +yes .*with its other name .*sort5.36" && said "other/sort-too"'
+check "what will be done is told beforehand" eval 'asked policy show "$root/bin/sort"; said "bin/sort +yes .*with its other names .*sort5.36" && said "other/sort-too"'
 check "laid out anew" asked reoptimize "$root/bin/sort"
 check "all names are the generation" are_generation
 check "the history tells under which" eval 'asked history "$root/bin/sort"; said "installed .*also as .*sort5.36" && said "sort-too"'
