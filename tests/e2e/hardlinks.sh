@@ -200,7 +200,8 @@ check_here "the daemon ends" stop_daemon
 
 rm -rf "$root/store" "${names[@]}"
 cp "$root/orig/sort" "$root/bin/sort"
-for n in "${names[@]:1}" "$root/elsewhere"; do
+cp "$root/orig/sort" "$root/bin/sort5.36"	# a file of its own yet
+for n in "${names[2]}" "$root/elsewhere"; do
 	ln "$root/bin/sort" "$n"
 done
 {
@@ -209,19 +210,24 @@ done
 } >"$root/morph.yaml"
 check_here "the daemon starts" start_daemon --host "$root/host"
 until_it() {		# COMMAND...: holds, with work going on; within a minute or so
-	local i
-	for i in $(seq 60); do
+	local end=$(($(date +%s) + 90))
+	while [ "$(date +%s)" -lt $end ]; do
 		work; work "$root/bin/sort5.36"
 		"$@" >"$root/it" 2>&1 && return 0
 	done
 	cat "$root/it"; ctl list --wide; tail -n 20 "$root/log"
 	return 1
 }
-judged() { ctl list --wide | grep -q "4 hard links, of which 3 were found"; }
+judged() { ctl list --wide | grep -q "3 hard links, of which 2 were found"; }
 check "what it would be refused for is its verdict" until_it judged
 check "nothing is tried" not grep -q refused <<<"$(ctl history 2>&1)"
 check "it is the original" cmp "$root/orig/sort" "$root/bin/sort"
+check "so has the other one" within 60 eval 'work "$root/bin/sort5.36"; taken_in; [ -n "$(listed sort5.36 samples)" ]'
+ln -f "$root/bin/sort" "$root/bin/sort5.36"	# two that were modules are one file
 rm "$root/elsewhere"
 check "without the name that cannot be found it is laid out by itself" until_it are_generation
+other_one() { ctl list --wide | grep -q "the file is '$root/.*' as well, which has more samples"; }
+check "by one of the two modules only" until_it other_one
+check "it stays one file" one_file
 check_here "the daemon ends" stop_daemon
 done_testing
