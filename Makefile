@@ -243,9 +243,9 @@ SANITIZE = -DMORPH_SANITIZED -fsanitize=address,undefined -fno-sanitize-recover=
 asan: packages
 	@$(MAKE) --no-print-directory B=build-asan OPT="-O1 -g" EXTRA_CFLAGS="$(SANITIZE)" asan-run
 # Jobs of test_job, test_cage and test_undumped run under a limit of address space, which the sanitizers' shadow exceeds;
-# test_faults and test_undo make system calls fail, the sanitizers' own as well.
+# test_faults, test_faults_names and test_undo make system calls fail, the sanitizers' own as well.
 asan-run: programs-for-check
-	@TIMEOUT=$${TIMEOUT:-2400} B=$(B) tests/run.sh $(filter-out %/test_job %/test_cage %/test_undumped %/test_faults %/test_undo,$(UNIT)) \
+	@TIMEOUT=$${TIMEOUT:-2400} B=$(B) tests/run.sh $(filter-out %/test_job %/test_cage %/test_undumped %/test_faults %/test_faults_names %/test_undo,$(UNIT)) \
 		$(FUZZ) $(wildcard tests/programs/*.sh)
 
 # clang's check of pointer arithmetic also rejects NULL + 0, which is how a loop over an empty array

@@ -21,7 +21,7 @@
  * As long as a file is in originals by a second name, its owner could write it.  So a file that
  * is not root's gets that only if nobody else needs the original.
  *
- * Tested by tests/unit/manager/parent/test_back.c, test_hardlinks.c and tests/e2e/undo.sh.
+ * Tested by tests/unit/manager/parent/test_back.c, test_faults_names.c and tests/e2e/undo.sh.
  */
 #include "manager/parent/install_back.h"
 

@@ -28,7 +28,8 @@
  *   R3  a journal goes when nothing of its operation is left, and no sooner;
  *   R4  of the names that are not somebody's, all are the old file then, or all the new.
  *
- * Tested by tests/unit/manager/parent/test_recover.c, test_install.c, test_faults.c.
+ * Tested by tests/unit/manager/parent/test_recover.c, test_recover_names.c, test_faults.c and
+ * test_faults_names.c.
  */
 #include "manager/parent/install_recover.h"
 
