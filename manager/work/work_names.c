@@ -80,6 +80,19 @@ static int check_policy(struct work *w, const char *path, const char *name, stru
 	return 0;
 }
 
+/* Two files that were modules can have become one: the module with more samples lays it out. */
+static int check_module(struct work *w, const char *path, const char *name, struct err *err)
+{
+	struct store_module m, other;
+
+	if (store_module_by_path(w->store, path, &m, NULL) != 1 ||
+	    store_module_by_path(w->store, name, &other, NULL) != 1 ||
+	    other.samples < m.samples || (other.samples == m.samples && other.id > m.id))
+		return 0;
+	return err_set(err, ERR_REFUSED, "'%s': the file is '%s' as well, of which there are "
+		       "more samples", path, name);
+}
+
 int work_check(struct work *w, const char *path, struct names *names, struct err *err)
 {
 	if (ask_parent(w, path, err) < 0)
@@ -87,7 +100,7 @@ int work_check(struct work *w, const char *path, struct names *names, struct err
 	names->n = names->bytes = 0;
 	for (char *at = w->ask->reply.text, *end; (end = strchr(at, '\n')); at = end + 1) {
 		*end = '\0';
-		if (check_policy(w, path, at, err) < 0)
+		if (check_policy(w, path, at, err) < 0 || check_module(w, path, at, err) < 0)
 			return -1;
 		(void)names_add(names, at);	/* as many as the parent has room for */
 	}

@@ -225,35 +225,13 @@ static int end_window(struct work *w, struct case_file *c, const char *verdict, 
 	return store_use_put(w->store, c->m.id, &c->window, err);
 }
 
-/* Two files that were modules are one by now: the one with more samples lays it out. */
-static bool is_another_ones(struct work *w, const struct store_module *m,
-			    const struct names *also, char verdict[256])
-{
-	struct store_module other;
-
-	for (unsigned i = 0; i < also->n; i++) {
-		const char *name = names_at(also, i);
-
-		if (store_module_by_path(w->store, name, &other, NULL) != 1 ||
-		    other.samples < m->samples ||
-		    (other.samples <= m->samples && other.id > m->id))
-			continue;
-		(void)snprintf(verdict, 256, "the file is '%.200s' as well, which has more "
-			       "samples", name);
-		return true;
-	}
-	return false;
-}
-
 /* Because of where it is, or of a name of it: that is the verdict, and nothing is tried. */
-static bool is_refused(struct work *w, const struct store_module *m, char verdict[256])
+static bool is_refused(struct work *w, const char *path, char verdict[256])
 {
 	struct names also;
 	struct err why = { 0 };
 
-	if (work_check(w, m->path, &also, &why) == 0)
-		return is_another_ones(w, m, &also, verdict);
-	if (why.kind != ERR_REFUSED)
+	if (work_check(w, path, &also, &why) == 0 || why.kind != ERR_REFUSED)
 		return false;
 	(void)snprintf(verdict, 256, "%.255s", why.text);
 	return true;
@@ -279,7 +257,7 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 			       decide_but_unseen(&c->policy, &c->d).act;
 	say_decision(c, &d, share.enough ? decide_reason_text[d.reason]
 					 : "the use of too few people", observations, verdict);
-	if ((d.act || before_counting) && is_refused(w, &c->m, verdict))
+	if ((d.act || before_counting) && is_refused(w, c->m.path, verdict))
 		d.act = before_counting = false;
 	if (end_window(w, c, verdict, d.act || before_counting, err) < 0)
 		return -1;

@@ -200,7 +200,8 @@ check_here "the daemon ends" stop_daemon
 
 rm -rf "$root/store" "${names[@]}"
 cp "$root/orig/sort" "$root/bin/sort"
-cp "$root/orig/sort" "$root/bin/sort5.36"	# a file of its own yet
+cp "$root/orig/sort" "$root/bin/sort5.36"	# a file of its own yet, which is refused as well
+ln "$root/bin/sort5.36" "$root/elsewhere2"
 for n in "${names[2]}" "$root/elsewhere"; do
 	ln "$root/bin/sort" "$n"
 done
@@ -224,10 +225,15 @@ check "nothing is tried" not grep -q refused <<<"$(ctl history 2>&1)"
 check "it is the original" cmp "$root/orig/sort" "$root/bin/sort"
 check "so has the other one" within 60 eval 'work "$root/bin/sort5.36"; taken_in; [ -n "$(listed sort5.36 samples)" ]'
 ln -f "$root/bin/sort" "$root/bin/sort5.36"	# two that were modules are one file
-rm "$root/elsewhere"
+rm "$root/elsewhere" "$root/elsewhere2"
 check "without the name that cannot be found it is laid out by itself" until_it are_generation
-other_one() { ctl list --wide | grep -q "the file is '$root/.*' as well, which has more samples"; }
-check "by one of the two modules only" until_it other_one
+taken_in
+fewer=sort more=sort5.36
+awk -v x="$(listed sort samples)" -v y="$(listed sort5.36 samples)" 'BEGIN { exit !(x + 0 > y + 0) }' && fewer=sort5.36 more=sort
+asked reoptimize "$root/bin/$fewer"
+check "of the two modules the one with more samples lays it out ($?)" \
+	said "bin/$fewer': the file is '$root/bin/$more' as well, of which there are more samples"
+check "that one does" asked reoptimize "$root/bin/$more"
 check "it stays one file" one_file
 check_here "the daemon ends" stop_daemon
 done_testing
