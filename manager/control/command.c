@@ -137,6 +137,23 @@ static int run_policy(struct work *w, struct client *cl, int argc, const char *c
 	return done(cl, show_policy(w, cl, &err), &err);
 }
 
+/* Nanoseconds since 1970; 0: all there is. */
+static int run_saved(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	uint64_t since_ns = 0;
+	struct err err;
+	char *end;
+
+	if (argc > 1) {
+		if (strncmp(argv[1], "--since=", 8) != 0)
+			return reject(cl, argv[1]);
+		since_ns = strtoull(argv[1] + 8, &end, 10);
+		if (!argv[1][8] || *end || since_ns > INT64_MAX)
+			return reject(cl, argv[1]);
+	}
+	return done(cl, show_saved(w, since_ns, cl, &err), &err);
+}
+
 static int set_pause(struct work *w, struct client *cl, bool on)
 {
 	struct err err;
@@ -603,6 +620,7 @@ static const struct command command[] = {
 	{ "sync",       0,  0, FOR_TRUSTED, true,  false, run_sync },
 	{ "list",       0,  0, FOR_ALL,     false, false, run_list },
 	{ "history",    0,  1, FOR_ALL,     false, false, run_history },
+	{ "saved",      0,  1, FOR_ALL,     false, false, run_saved },
 	{ "policy",     0,  0, FOR_ALL,     false, false, run_policy },
 	{ "rule",       1,  1, FOR_ALL,     true,  false, run_rule },
 	{ "reload",     0,  0, FOR_TRUSTED, true,  false, run_reload },

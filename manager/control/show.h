@@ -25,6 +25,8 @@ int show_status(struct work *w, struct client *cl, struct err *err);
 int show_list(struct work *w, struct client *cl, struct err *err);
 int show_history(struct work *w, const char *path, struct client *cl, struct err *err);
 int show_policy(struct work *w, struct client *cl, struct err *err);
+/* show_saved.c: CPU time that generations have saved since then, and what Morph has taken. */
+int show_saved(struct work *w, uint64_t since_ns, struct client *cl, struct err *err);
 /* Which rule is about the file at the path, and the settings that it makes.  Asks the
  * parent. */
 int show_rule(struct work *w, const char *path, struct client *cl, struct err *err);

@@ -20,6 +20,10 @@ const struct ctl_command ctl_commands[] = {
 	  "modules and their procedures by samples; --log: those of recordings (no daemon "
 	  "needed),\n        also by program, source line or inlined function",
 	  ctl_report },
+	{ "saved", "[--since=T]",
+	  "CPU time that generations have saved, by program and in all, as far as it is\n"
+	  "        measured, less what Morph has taken; T: 12h, 7d, 2026-11-20T14:30",
+	  ctl_saved },
 	{ "annotate",
 	  "MODULE FUNCTION [--log=LOG|PROFILE]... [--counts=PROFILE [--mhz=N]] [--blocks]\n"
 	  "        [--limit=N] [--binary=FILE]... [--store=DIR]",

@@ -50,6 +50,7 @@ int ctl_cfg(const struct ctl *ctl, int argc, char **argv);
 int ctl_stats(const struct ctl *ctl, int argc, char **argv);
 int ctl_diff(const struct ctl *ctl, int argc, char **argv);
 int ctl_metrics(const struct ctl *ctl, int argc, char **argv);
+int ctl_saved(const struct ctl *ctl, int argc, char **argv);
 int ctl_try(const struct ctl *ctl, int argc, char **argv);
 int ctl_share(const struct ctl *ctl, int argc, char **argv);
 int ctl_verify(const struct ctl *ctl, int argc, char **argv);

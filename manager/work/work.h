@@ -19,6 +19,7 @@
 #include "policy/decide.h"
 
 struct answer;
+struct attribution;
 struct err;
 struct ingest;
 struct live;
@@ -83,6 +84,11 @@ struct work {
 	char no_room[160];		/* on the store's disk, and what follows; "" there is */
 	bool registers;			/* asked of the monitor */
 	char registers_why[320];
+	struct {		/* of what Morph itself takes: what is entered already */
+		double manager_s;
+		uint64_t job_ms;
+		uint64_t thin_ms;	/* when old entries are made coarser */
+	} own;
 	struct work_fleet fleet;
 };
 
@@ -130,6 +136,12 @@ void work_charge(struct work *w, int64_t module, uint32_t owner, uint64_t bytes)
 int work_budget_left(struct work *w, uint32_t owner, uint64_t bytes, const struct policy *p,
 		     struct err *err);
 uint32_t work_owner(int fd);			/* of the file */
+
+/* --- what Morph itself takes (work_own.c) --- */
+
+/* Enters what has been taken since the last time, and how many samples came with *a.  What goes
+ * wrong is logged. */
+void work_account(struct work *w, const struct attribution *a);
 
 /* --- rules of the policy (work_rule.c) --- */
 
