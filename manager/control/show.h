@@ -26,7 +26,16 @@ int show_list(struct work *w, struct client *cl, struct err *err);
 int show_history(struct work *w, const char *path, struct client *cl, struct err *err);
 int show_policy(struct work *w, struct client *cl, struct err *err);
 /* show_saved.c: CPU time that generations have saved since then, and what Morph has taken. */
-int show_saved(struct work *w, uint64_t since_ns, struct client *cl, struct err *err);
+struct show_saved {
+	uint64_t since_ns;	/* since 1970; 0: all there is */
+	bool brief;		/* the sums alone */
+};
+int show_saved(struct work *w, const struct show_saved *s, struct client *cl, struct err *err);
+/* show_overview.c: the machine on one screen; and how many times as fast a generation is, in
+ * short, "" of an original. */
+enum { SHOW_SPEED_MAX = 64 };
+int show_overview(struct work *w, struct client *cl, struct err *err);
+void show_speed_of(struct work *w, const struct store_module *m, char out[SHOW_SPEED_MAX]);
 /* Which rule is about the file at the path, and the settings that it makes.  Asks the
  * parent. */
 int show_rule(struct work *w, const char *path, struct client *cl, struct err *err);

@@ -120,7 +120,7 @@ static void answer_rows(struct gather *g, struct client *cl)
 
 /* --- what it has cost --- */
 
-static void answer_costs(const double own[STORE_NOWN], struct client *cl)
+static void answer_costs(const double *own, struct client *cl)
 {
 	static const struct table_column col[] = {
 		{ "what", TABLE_TEXT }, { "cpu_s", TABLE_REAL }, { "estimated", TABLE_BOOL },
@@ -178,13 +178,22 @@ static void say_nothing(const struct gather *g, const struct client *cl, struct 
 					      : "no generation of yours has run since then");
 }
 
-int show_saved(struct work *w, uint64_t since_ns, struct client *cl, struct err *err)
+static void answer_rest(struct gather *g, const double *own, struct client *cl)
+{
+	answer_rows(g, cl);
+	show_some(g->unmeasured, cl);
+	g->unmeasured = NULL;
+	if (own)
+		answer_costs(own, cl);
+}
+
+int show_saved(struct work *w, const struct show_saved *s, struct client *cl, struct err *err)
 {
 	static const struct table_column col[] = {
 		{ "path", TABLE_TEXT }, { "generation", TABLE_UINT }, { "cpu_s", TABLE_REAL },
 		{ "reason", TABLE_TEXT }, { "why", TABLE_TEXT },
 	};
-	struct gather g = { .w = w, .client = cl, .since_ns = since_ns, .err = err };
+	struct gather g = { .w = w, .client = cl, .since_ns = s->since_ns, .err = err };
 	double own[STORE_NOWN], cost;
 	bool all = access_sees_all(w, cl);
 	uint64_t begin_ns = 0;
@@ -192,18 +201,16 @@ int show_saved(struct work *w, uint64_t since_ns, struct client *cl, struct err 
 	g.unmeasured = NEW_TABLE("unmeasured", col);
 	int rc = store_module_each(w->store, gather_module, &g, err);
 	if (rc == 0 && !g.failed && all)
-		rc = store_own_get(w->store, since_ns, own, &begin_ns, err);
+		rc = store_own_get(w->store, s->since_ns, own, &begin_ns, err);
 	if (rc == 0 && !g.failed) {
 		if (begin_ns && (!g.begin_ns || begin_ns < g.begin_ns))
 			g.begin_ns = begin_ns;
 		cost = all ? sum_of(own) : 0;
-		say_nothing(&g, cl, control_answer(cl));
+		if (!s->brief)
+			say_nothing(&g, cl, control_answer(cl));
 		answer_all(&g, all ? &cost : NULL, cl);
-		answer_rows(&g, cl);
-		show_some(g.unmeasured, cl);
-		g.unmeasured = NULL;
-		if (all)
-			answer_costs(own, cl);
+		if (!s->brief)
+			answer_rest(&g, all ? own : NULL, cl);
 	}
 	table_free(g.unmeasured);
 	for (uint32_t i = 0; i < g.n; i++)

@@ -28,6 +28,7 @@ struct ctl_command {
 
 extern const struct ctl_command ctl_commands[];		/* ends with name == NULL */
 
+int ctl_overview(const struct ctl *ctl);	/* without a command */
 int ctl_ask(const struct ctl *ctl, int argc, char **argv);	/* request as it is given */
 int ctl_ask_alone(const struct ctl *ctl, int argc, char **argv);	/* takes no arguments */
 /* paths made absolute */

@@ -86,6 +86,13 @@ unsigned screen_text_width(void)
 	       size.ws_col : TEXT_WIDE;
 }
 
+unsigned screen_lines(void)
+{
+	struct winsize size;
+
+	return size_of(stdout, &size) ? size.ws_row : 0;
+}
+
 void screen_wrap(FILE *f, const char *text, unsigned at, unsigned indent, unsigned width)
 {
 	for (bool first = true; ; first = false) {
@@ -209,6 +216,12 @@ void screen_open(struct screen *s, const struct ctl *ctl)
 	*s = (struct screen){ .look = screen_look(ctl, stdout),
 			      .pages = !ctl->no_pager && isatty(STDOUT_FILENO) };
 	s->out = memory_need(open_memstream(&s->text, &s->size));
+}
+
+void screen_drop(struct screen *s)
+{
+	(void)fclose(s->out);		/* of memory */
+	free(s->text);
 }
 
 int screen_close(struct screen *s, int code)

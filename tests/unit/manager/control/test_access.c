@@ -143,7 +143,7 @@ static const char *const asked[][MOST_ARGS] = {
 	{ "reoptimize", "@", "--wait" }, { "keep", "@", "morph-profile 2" },
 	{ "restore", "@" }, { "restore", "@", "--force" },
 	{ "restore", "--all" }, { "verify", "@" }, { "verify", "--all" }, { "verify", "tool" },
-	{ "saved" }, { "saved", "--since=1" }, { "checksums" }, { "look" },
+	{ "overview" }, { "saved" }, { "saved", "--since=1" }, { "checksums" }, { "look" },
 	{ "share" }, { "share", "now" },
 	{ "report-bug", "@" }, { "report-bug", "tool" },
 };

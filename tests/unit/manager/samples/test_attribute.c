@@ -474,6 +474,7 @@ static void time_of_processes_goes_to_generations(void **state)
 
 		assert_int_equal(u[i].module, 5);
 		assert_int_equal(u[i].generation, old ? 0 : 3);
+		assert_int_equal(u[i].live, !old);
 		assert_true(sums->module_s > (old ? 0.0399 : 0.0439) &&
 			    sums->module_s < (old ? 0.0401 : 0.0441));
 		assert_true(sums->rest_s > 0.0279 && sums->rest_s < 0.0281);
