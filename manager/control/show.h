@@ -54,6 +54,11 @@ int show_annotate(struct work *w, const char *module, const char *function, stru
 		  struct err *err);
 int show_explain(struct work *w, const char *module, struct client *cl, struct err *err);
 
+/* show_explained.c: the module in sentences, a table that is the caller's; `misplaced`: why it
+ * is left because of where it is, "" if it is not; `reasons`: why functions are left. */
+int show_explained(struct work *w, const struct store_module *m, const char *misplaced,
+		   const struct table *reasons, struct table **out, struct err *err);
+
 /* show_fleet.c: how exchanges with a fleet's database go; what a fleet knows of a module and
  * what that is worth, in words or as a table, "" or NULL if nothing. */
 int show_share(struct work *w, struct client *cl, struct err *err);

@@ -251,13 +251,24 @@ int show_explain(struct work *w, const char *module, struct client *cl, struct e
 		table_row(reasons, m.refusal, (uint64_t)m.functions, m.text_bytes);
 	} else {
 		rc = ask_explain(w, &m, &text, err);
-		if (rc == 0) {
+		if (rc < 0 && err->kind == ERR_REFUSED) {	/* what keeps it out is said */
+			rc = 0;
+			if (why.kind != ERR_REFUSED)
+				table_row(reasons, err->text, (uint64_t)m.functions,
+					  m.text_bytes);
+			why = *err;
+		} else if (rc == 0) {
 			read_table(wr_bytes(&text), "reasons", reasons, add_reason);
 			read_table(wr_bytes(&text), "confidence", told, add_confidence);
 			read_table(wr_bytes(&text), "profile", left_out, add_line);
 		}
 	}
+	struct table *explained = NULL;
+	if (rc == 0)
+		rc = show_explained(w, &m, why.kind == ERR_REFUSED ? why.text : "", reasons,
+				    &explained, err);
 	if (rc == 0) {
+		show_give(cl, explained);
 		answer_table(control_answer(cl), reasons);
 		if (table_nrow(told))
 			answer_table(control_answer(cl), told);

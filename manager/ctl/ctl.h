@@ -35,6 +35,7 @@ int ctl_ask_alone(const struct ctl *ctl, int argc, char **argv);	/* takes no arg
 int ctl_ask_paths(const struct ctl *ctl, int argc, char **argv);
 int ctl_ask_module(const struct ctl *ctl, int argc, char **argv);	/* the first one, if it
 									 * is a path */
+int ctl_list(const struct ctl *ctl, int argc, char **argv);
 int ctl_keep(const struct ctl *ctl, int argc, char **argv);
 int ctl_undo(const struct ctl *ctl, int argc, char **argv);
 int ctl_status(const struct ctl *ctl, int argc, char **argv);

@@ -119,7 +119,7 @@ static void show_screen(FILE *f, const struct ctl_tables *t, int n,
 	if (!programs || !table_nrow(programs))
 		say_line(f, "No program that the policy allows has been sampled yet.");
 	unsigned long long all = strtoull(cell(find(t, "watching"), 0, "programs"), NULL, 10);
-	(void)snprintf(text, sizeof(text), "%llu more: `morphctl list`",
+	(void)snprintf(text, sizeof(text), "%llu more: `morphctl list --all`",
 		       all - (unsigned long long)n);
 	if (all > (unsigned long long)n)
 		say_line(f, "%s", text);

@@ -93,6 +93,17 @@ unsigned screen_lines(void)
 	return size_of(stdout, &size) ? size.ws_row : 0;
 }
 
+/* As much of a word as fits into `width` columns, whole characters; all of it where it fits. */
+static unsigned piece_of(const char *word, unsigned n, unsigned width)
+{
+	if (n <= width || !width)
+		return n;
+	n = width;
+	while (n > 1 && ((unsigned char)word[n] & 0xc0) == 0x80)
+		n--;
+	return n;
+}
+
 void screen_wrap(FILE *f, const char *text, unsigned at, unsigned indent, unsigned width)
 {
 	for (bool first = true; ; first = false) {
@@ -100,6 +111,7 @@ void screen_wrap(FILE *f, const char *text, unsigned at, unsigned indent, unsign
 		unsigned n = (unsigned)strcspn(text, " \n");
 		if (!n)
 			break;
+		n = piece_of(text, n, width > indent ? width - indent : 0);
 		if (!first && at + 1 + n > width) {
 			(void)fprintf(f, "\n%*s", (int)indent, "");
 			at = indent;

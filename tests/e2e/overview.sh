@@ -75,6 +75,30 @@ ctl --json >"$root/overview"
 check "shares are of all samples" jq -e '[.programs[].cpu_pct] | add | . > 1 and . <= 100.001' "$root/overview"
 check "its sums are those of saved" jq -en --slurpfile a "$root/overview" --slurpfile b <(ctl --json saved) \
 	'$a[0].in_all[0] == $b[0].in_all[0]'
+explained() {		# PROGRAM PATTERN
+	ctl explain "$root/bin/$1" >"$root/explained" && grep -Eq "$2" "$root/explained" && return 0
+	cat "$root/explained"
+	return 1
+}
+check "a program is explained in sentences" explained gzip "^Its original runs; [0-9]+ samples are known of it\.$"
+check "one of which is what is next" explained gzip "^Next: ready, about 1\.[0-9]+ times as fast"
+check "with what would change it" explained gzip "$(printf '`morphctl reoptimize %s` does not wait' "$root/bin/gzip")"
+check "and what is left" explained gzip "Of its [0-9]+ functions [0-9]+ can be moved; [0-9]+ are left as they are, [0-9]+ of them: "
+check "and the reasons for it" grep -q "^reason " "$root/explained"
+check "another one is left" explained setid "Next: left: .*set-user-id"
+check "programs get codes" jq -e '[.explained[] | select(.about == "next" or .about == "change") | .code] == ["ready", "ready"]' \
+	<(ctl --json explain "$root/bin/gzip")
+note "$(ctl explain "$root/bin/gzip")"
+check "most samples are of one program" sampled gzip 5000 work gzip -9
+check "hardly any of another" sampled bash 1 "$root/bin/bash" -c :
+ctl list >"$root/listed" 2>"$root/said"
+check "list leaves that out" not grep -q "bin/bash " "$root/listed"
+check "but not the others" grep -q "bin/setid " "$root/listed"
+check "and says so" grep -q "^1 more, with less than a thousandth of the samples each: morphctl list --all" "$root/said"
+for how in "list --all" "--wide list" "--json list"; do
+	check "not $how" grep -q 'bin/bash[ "]' <<<"$(ctl $how 2>&1)"
+done
+check "list takes nothing else" eval 'ctl list --all x 2>&1 | grep -q "unexpected argument\|usage"'
 check "an option that is none is named" eval 'ctl --frobnicate 2>&1 | grep -q "unknown option .--frobnicate"'
 sed -i 's/check_s: 3600/check_s: 1/' "$root/morph.yaml"
 kill -HUP "$daemon"	# now it is idle every second
