@@ -159,7 +159,7 @@ static int foretell(struct work *w, const struct store_module *m, const struct p
 		out->code = WORK_NEXT_BY_HAND;
 		(void)snprintf(out->text, sizeof(out->text), "when you say so: not laid out by "
 			       "itself");
-	} else if (f.samples < f.least) {
+	} else if (!f.ends && f.samples < f.least) {
 		lacks_samples(&f, out);
 	} else if (!f.ends) {
 		lacks_time(&f, out);

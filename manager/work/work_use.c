@@ -355,10 +355,12 @@ static int foresee(struct work *w, struct case_file *c, struct work_foresight *f
 	f->since_s = decide_since_s(c->window.begun_ns, now_ns);
 	f->last_s = c->newest.id ? 3600.0 * c->policy.cool_down_h : 0;
 	f->ends = decide_window_ends(&c->policy, !c->newest.id, f->samples, f->since_s);
-	if (!f->ends)
-		return 0;
+	int early = f->ends ? 0 : is_early(w, c, err);
+	f->ends = f->ends || early > 0;
+	if (early < 0 || !f->ends)
+		return early < 0 ? -1 : 0;
 	if (load_uses(w, c, err) < 0 || add_inherited(w, c, err) < 0 ||
-	    fill_costs(w, c, now_ns, err) < 0 ||
+	    add_fleet(w, c, err) < 0 || fill_costs(w, c, now_ns, err) < 0 ||
 	    fill_speed(w, c, now_ns, &observations, err) < 0 ||
 	    fill_runs(w, c, now_ns, err) < 0 ||
 	    work_share(w, &c->m, &c->policy, &share, err) < 0)
