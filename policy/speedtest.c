@@ -11,6 +11,11 @@ const char *const speedtest_verdict_name[] = {
 	[SPEEDTEST_UNMEASURED] = "unmeasured",
 };
 
+const char *const speedtest_verdict_code[] = {
+	[SPEEDTEST_OPEN] = "open", [SPEEDTEST_SLOWER] = "slower",
+	[SPEEDTEST_FASTER] = "faster", [SPEEDTEST_UNMEASURED] = "unmeasured",
+};
+
 /* An observation ends when it covers its time and has SAMPLES_MIN samples, and either REST_MIN
  * of them outside of the module or SAMPLES_ENOUGH in all.  A count of n samples is off by 1 /
  * sqrt(n) by chance; the limits were chosen by that, not measured. */

@@ -65,7 +65,7 @@ enum speedtest_verdict {
 	SPEEDTEST_SLOWER, SPEEDTEST_FASTER,
 	SPEEDTEST_UNMEASURED,		/* cannot be told apart */
 };
-extern const char *const speedtest_verdict_name[];
+extern const char *const speedtest_verdict_name[], *const speedtest_verdict_code[];
 
 enum speedtest_by { SPEEDTEST_BY_NOTHING, SPEEDTEST_BY_RUN, SPEEDTEST_BY_REST };
 

@@ -31,11 +31,13 @@ struct show_saved {
 	bool brief;		/* the sums alone */
 };
 int show_saved(struct work *w, const struct show_saved *s, struct client *cl, struct err *err);
-/* show_overview.c: the machine on one screen; and how many times as fast a generation is, in
- * short, "" of an original. */
-enum { SHOW_SPEED_MAX = 64 };
+/* show_overview.c: the machine on one screen; and how many times as fast a generation is as
+ * what was there before, with its interval, NAN where that is not known. */
 int show_overview(struct work *w, struct client *cl, struct err *err);
-void show_speed_of(struct work *w, const struct store_module *m, char out[SHOW_SPEED_MAX]);
+struct show_times {
+	double as_fast, low, high;
+};
+void show_times_of(struct work *w, const struct store_module *m, struct show_times *out);
 /* Which rule is about the file at the path, and the settings that it makes.  Asks the
  * parent. */
 int show_rule(struct work *w, const char *path, struct client *cl, struct err *err);

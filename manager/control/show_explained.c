@@ -4,6 +4,7 @@
  * Tested by tests/unit/manager/control/test_show_explained.c and tests/e2e/overview.sh.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +60,8 @@ static int say_speed(struct work *w, const struct store_module *m, struct table 
 		     struct err *err)
 {
 	struct store_turns turns = { .text = "" };
-	char text[SPEEDTEST_TEXT_MAX], fast[SHOW_SPEED_MAX];
+	char text[SPEEDTEST_TEXT_MAX], fast[96] = "";
+	struct show_times times;
 	struct speedtest p;
 
 	if (!m->generation)
@@ -70,11 +72,13 @@ static int say_speed(struct work *w, const struct store_module *m, struct table 
 	if (p.generation != m->generation)
 		speedtest_swap(&p, m->generation);		/* nothing came in since */
 	speedtest_text(&p, text);
-	show_speed_of(w, m, fast);
-	say(t, "speed", speedtest_verdict_name[turns.text[0] ? turns.verdict : p.verdict],
-	    "Compared with what was there before: %s%s%s.", turns.text[0] ? turns.text : text,
-	    strcmp(fast, "not known") == 0 ? "" : "; times as fast: ",
-	    strcmp(fast, "not known") == 0 ? "" : fast);
+	show_times_of(w, m, &times);
+	if (!isnan(times.as_fast))
+		(void)snprintf(fast, sizeof(fast), "; times as fast: %.2f (%.2f .. %.2f)",
+			       times.as_fast, times.low, times.high);	/* fits */
+	say(t, "speed", speedtest_verdict_code[turns.text[0] ? turns.verdict : p.verdict],
+	    "Compared with what was there before: %s%s.",
+	    turns.text[0] ? turns.text : text, fast);
 	return 0;
 }
 

@@ -21,20 +21,16 @@
 
 enum { PROGRAMS = 40 };		/* shown at most; chosen: more than a screen has lines */
 
-void show_speed_of(struct work *w, const struct store_module *m, char out[SHOW_SPEED_MAX])
+void show_times_of(struct work *w, const struct store_module *m, struct show_times *out)
 {
 	struct store_measured s;
 
-	out[0] = '\0';
-	if (!m->generation)
-		return;
-	if (store_measured_get(w->store, m->id, m->generation, true, &s, NULL) != 1 &&
-	    store_measured_get(w->store, m->id, m->generation, false, &s, NULL) != 1)
-		(void)snprintf(out, SHOW_SPEED_MAX, "not known");
-	else
-		(void)snprintf(out, SHOW_SPEED_MAX, "%.2f (%.2f .. %.2f)",
-			       exp(-s.shift.estimate), exp(-s.shift.high),
-			       exp(-s.shift.low));	/* fits */
+	*out = (struct show_times){ NAN, NAN, NAN };
+	if (m->generation &&
+	    (store_measured_get(w->store, m->id, m->generation, true, &s, NULL) == 1 ||
+	     store_measured_get(w->store, m->id, m->generation, false, &s, NULL) == 1))
+		*out = (struct show_times){ exp(-s.shift.estimate), exp(-s.shift.high),
+					    exp(-s.shift.low) };
 }
 
 /* The first condition that keeps the machine from being idle; "" if it is. */
@@ -114,25 +110,28 @@ static int answer_programs(struct work *w, const struct gather *g, struct client
 {
 	static const struct table_column col[] = {
 		{ "cpu_pct", TABLE_REAL }, { "path", TABLE_TEXT }, { "generation", TABLE_UINT },
-		{ "speed", TABLE_TEXT }, { "next", TABLE_TEXT }, { "code", TABLE_TEXT },
-		{ "samples_needed", TABLE_REAL }, { "wait_s", TABLE_TEXT },
+		{ "times_as_fast", TABLE_REAL }, { "times_low", TABLE_REAL },
+		{ "times_high", TABLE_REAL }, { "next", TABLE_TEXT }, { "code", TABLE_TEXT },
+		{ "samples_needed", TABLE_REAL }, { "wait_s", TABLE_REAL },
+		{ "expected_times_as_fast", TABLE_REAL },
 	};
 	struct table *t = NEW_TABLE("programs", col);
 	int rc = 0;
 
 	for (uint32_t i = 0; i < g->n && rc == 0; i++) {
 		const struct store_module *m = &g->m[i];
-		char speed[SHOW_SPEED_MAX], wait[32] = "";
+		struct show_times times;
 		struct work_next next;
 
 		rc = work_next(w, m, &next, err);
 		if (rc < 0)
 			break;
-		show_speed_of(w, m, speed);
-		if (next.wait_s >= 0 && isfinite(next.wait_s))
-			(void)snprintf(wait, sizeof(wait), "%.0f", next.wait_s);
+		show_times_of(w, m, &times);
 		table_row(t, 100 * samples_of(m) / g->total, m->path, (uint64_t)m->generation,
-			  speed, next.text, work_next_name[next.code], next.samples, wait);
+			  times.as_fast, times.low, times.high, next.text,
+			  work_next_name[next.code], next.samples > 0 ? next.samples : NAN,
+			  next.wait_s >= 0 ? next.wait_s : NAN,
+			  next.times_as_fast > 0 ? next.times_as_fast : NAN);
 	}
 	if (rc == 0)
 		answer_table(control_answer(cl), t);

@@ -8,6 +8,10 @@
 struct ctl_command;
 struct table;
 
+/* Of what --json prints, doc/morphctl.schema.json: it rises when a name, a unit or a meaning
+ * changes or goes, not when something is added. */
+enum { CTL_JSON_VERSION = 1 };
+
 enum ctl_colour { CTL_COLOUR_AUTO, CTL_COLOUR_ALWAYS, CTL_COLOUR_NEVER };
 
 struct ctl {

@@ -64,6 +64,20 @@ static void say_watching(FILE *f, const struct table *t, unsigned width)
 	free(shown);
 }
 
+/* "" of an original. */
+static void say_times(const struct table *t, int row, char *out, size_t size)
+{
+	const char *times = cell(t, row, "times_as_fast");
+
+	out[0] = 0;
+	if (*times)
+		(void)snprintf(out, size, "%.2f (%.2f .. %.2f)", strtod(times, NULL),
+			       strtod(cell(t, row, "times_low"), NULL),
+			       strtod(cell(t, row, "times_high"), NULL));
+	else if (strcmp(cell(t, row, "generation"), "0") != 0)
+		(void)snprintf(out, size, "not known");
+}
+
 /* The first n programs, by the columns that people see. */
 static void show_programs(FILE *f, const struct table *t, int n, const struct table_look *look)
 {
@@ -74,8 +88,11 @@ static void show_programs(FILE *f, const struct table *t, int n, const struct ta
 	struct table *out = table_new("programs", 4, col);
 
 	for (int row = 0; row < n; row++) {
+		char times[96];
+
+		say_times(t, row, times, sizeof(times));
 		const char *const one[] = { cell(t, row, "cpu_pct"), cell(t, row, "path"),
-					    cell(t, row, "speed"), cell(t, row, "next") };
+					    times, cell(t, row, "next") };
 
 		table_row_text(out, one);
 	}

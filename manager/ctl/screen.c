@@ -64,7 +64,8 @@ static bool size_of(FILE *f, struct winsize *size)
 
 struct table_look screen_look(const struct ctl *ctl, FILE *f)
 {
-	struct table_look look = { .json = ctl->json, .paint = paint };
+	struct table_look look = { .json = ctl->json, .version = CTL_JSON_VERSION,
+				   .paint = paint };
 	struct winsize size;
 
 	if (ctl->json)

@@ -64,13 +64,13 @@ static void what_runs_and_how_fast_it_is(void **state)
 
 	(void)state;
 	says("now", "", "generation", "Generation 1 runs, made ");
-	says("speed", "", "not known yet",
+	says("speed", "", "open",
 	     "Compared with what was there before: not known yet, not observed so far.");
 	says("saved", "", "", "");
 	assert_int_equal(store_used_add(w.store, m.id, noon, &used, &err), 0);
 	says("saved", "", "open", "is not measured: not observed often enough so far.");
 	assert_int_equal(store_measured_put(w.store, &s, &err), 0);
-	says("speed", "", "not known yet", "; times as fast: 1.25 (1.11 .. 1.33).");
+	says("speed", "", "open", "; times as fast: 1.25 (1.11 .. 1.33).");
 	says("saved", "", "measured", "have saved 10.0 s of CPU time (4.4 to 13.3).");
 	assert_int_equal(store_used_add(w.store, m.id, noon, &other, &err), 0);
 	says("saved", "", "measured", "(4.4 to 13.3), as far as it is measured.");
