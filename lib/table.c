@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -61,6 +62,14 @@ static char **new_row(struct table *t)
 	return t->cell + t->nrow++ * t->ncol;
 }
 
+static void real(double d, char *out, size_t n)
+{
+	if (isnan(d))
+		out[0] = 0;
+	else
+		(void)snprintf(out, n, "%.6f", d);
+}
+
 void table_row(struct table *t, ...)
 {
 	char **row = new_row(t), buf[64];
@@ -79,7 +88,7 @@ void table_row(struct table *t, ...)
 			break;
 		case TABLE_REAL:
 		case TABLE_FIGURE:
-			(void)snprintf(buf, sizeof(buf), "%.6f", va_arg(ap, double));
+			real(va_arg(ap, double), buf, sizeof(buf));
 			break;
 		case TABLE_BOOL:
 			(void)snprintf(buf, sizeof(buf), "%d", va_arg(ap, int) != 0);

@@ -37,7 +37,7 @@ struct table;
 /* `col` is copied.  `title` names the table: heading in text, key in JSON. */
 struct table *table_new(const char *title, int ncol, const struct table_column *col);
 void table_free(struct table *t);		/* NULL is allowed */
-/* One argument per column, of the column type's C type. */
+/* One argument per column, of the column type's C type.  NAN: there is no such number. */
 void table_row(struct table *t, ...);
 /* One raw text per column: numbers in plain decimal, BOOL "0" or "1".  Cells that do not parse
  * as their type are printed as text (a string in JSON). */
@@ -50,8 +50,9 @@ int table_nrow(const struct table *t);
 /* Raw text of a cell, as table_row_text() takes it: how tables travel between processes. */
 const char *table_cell(const struct table *t, int row, int col);
 
-/* JSON: {"TITLE": [{"column": value, ...}, ...]}.  A text that is no UTF-8 is given with
- * escapes (lib/utf8.h), and its bytes in a further member "column_hex". */
+/* JSON: {"TITLE": [{"column": value, ...}, ...]}.  A number that is not there is null.  A text
+ * that is no UTF-8 is given with escapes (lib/utf8.h), and its bytes in a further member
+ * "column_hex". */
 void table_print(const struct table *t, FILE *f, bool json);
 /* Several tables; in JSON one object with a key for each. */
 void table_print_all(struct table *const *t, int n, FILE *f, bool json);
@@ -59,6 +60,7 @@ void table_print_all(struct table *const *t, int n, FILE *f, bool json);
 /* How a table is to look. */
 struct table_look {
 	bool json;
+	unsigned version;		/* of what is in it, JSON says; 0: nothing */
 	unsigned width;			/* of the terminal; 0: as wide as the table is */
 	const char *ellipsis;		/* for the middle of paths; NULL: "..." */
 	bool colour;

@@ -8,6 +8,7 @@
  * Tested by tests/unit/lib/test_table_fit.c and test_table_forms.c.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,8 +118,9 @@ int table_decimals(const struct table *t, int col)
 	uint64_t u;
 
 	for (int r = 0; r < table_nrow(t) && table_columns(t)[col].type == TABLE_REAL; r++)
-		if (table_number_of(table_cell(t, r, col), TABLE_REAL, &u, &d) && d > most)
-			most = d;
+		if (table_number_of(table_cell(t, r, col), TABLE_REAL, &u, &d) &&
+		    fabs(d) > most)
+			most = fabs(d);
 	return decimals_for(most);
 }
 

@@ -140,6 +140,31 @@ static int run_policy(struct work *w, struct client *cl, int argc, const char *c
 	return done(cl, show_policy(w, cl, &err), &err);
 }
 
+static int run_saved(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct show_saved s = { .since_ns = 0 };
+	struct err err;
+	char *end;
+
+	if (argc > 1) {
+		if (strncmp(argv[1], "--since=", 8) != 0)
+			return reject(cl, argv[1]);
+		s.since_ns = strtoull(argv[1] + 8, &end, 10);
+		if (!argv[1][8] || *end || s.since_ns > INT64_MAX)
+			return reject(cl, argv[1]);
+	}
+	return done(cl, show_saved(w, &s, cl, &err), &err);
+}
+
+static int run_overview(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err;
+
+	(void)argc;
+	(void)argv;
+	return done(cl, show_overview(w, cl, &err), &err);
+}
+
 static int set_pause(struct work *w, struct client *cl, bool on)
 {
 	struct err err;
@@ -610,6 +635,8 @@ static const struct command command[] = {
 	{ "sync",       0,  0, FOR_TRUSTED, true,  false, run_sync },
 	{ "list",       0,  0, FOR_ALL,     false, false, run_list },
 	{ "history",    0,  1, FOR_ALL,     false, false, run_history },
+	{ "overview",   0,  0, FOR_ALL,     false, false, run_overview },
+	{ "saved",      0,  1, FOR_ALL,     false, false, run_saved },
 	{ "policy",     0,  0, FOR_ALL,     false, false, run_policy },
 	{ "rule",       1,  1, FOR_ALL,     true,  false, run_rule },
 	{ "reload",     0,  0, FOR_TRUSTED, true,  false, run_reload },

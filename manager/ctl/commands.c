@@ -12,7 +12,10 @@ const struct ctl_command ctl_commands[] = {
 	  "what is wrong, sampling, samples by kind, idle conditions, processes; --check: only "
 	  "what is wrong, exit code 1 if something is; --sync takes in the spool first",
 	  ctl_status },
-	{ "list", "", "modules with their samples, generations and state", ctl_ask_alone },
+	{ "list", "[--all]",
+	  "modules with their samples, generations and state; --all: also those with\n"
+	  "        hardly any samples",
+	  ctl_list },
 	{ "report",
 	  "[MODULE] [--sort=count|name|callees] [--limit=N] [--log=LOG|PROFILE]...\n"
 	  "        [--by=machine|program|module|procedure|line|inlined] [--html=OUT]\n"
@@ -20,6 +23,10 @@ const struct ctl_command ctl_commands[] = {
 	  "modules and their procedures by samples; --log: those of recordings (no daemon "
 	  "needed),\n        also by program, source line or inlined function",
 	  ctl_report },
+	{ "saved", "[--since=T]",
+	  "CPU time that generations have saved, by program and in all, as far as it is\n"
+	  "        measured, less what Morph has taken; T: 12h, 7d, 2026-11-20T14:30",
+	  ctl_saved },
 	{ "annotate",
 	  "MODULE FUNCTION [--log=LOG|PROFILE]... [--counts=PROFILE [--mhz=N]] [--blocks]\n"
 	  "        [--limit=N] [--binary=FILE]... [--store=DIR]",
@@ -27,7 +34,9 @@ const struct ctl_command ctl_commands[] = {
 	  "        daemon needed), with cycles and what they wait for; --counts: by how often\n"
 	  "        they ran",
 	  ctl_annotate },
-	{ "explain", "MODULE", "why functions of a module are left as they are",
+	{ "explain", "MODULE",
+	  "a module in sentences: what runs, what it has brought, what is next, what would\n"
+	  "        change that, and why functions are left as they are",
 	  ctl_ask_module },
 	{ "reoptimize", "PATH... | --all [--dry-run] [--wait]",
 	  "lays modules out anew and swaps them in; --all: those with samples enough; "

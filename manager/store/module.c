@@ -549,7 +549,10 @@ static int resolve_live(struct modules *ms, const struct digest *d,
 		rc = store_module_by_id(ms->store, g.module, &m, err);
 	if (rc != 1 || !digest_equal(&g.original, &m.original))
 		return rc < 0 ? -1 : 0;
-	return load_target(ms, &m, d, g.number, out, err);
+	rc = load_target(ms, &m, d, g.number, out, err);
+	if (rc == 1)
+		out->live = true;
+	return rc;
 }
 
 static int resolve_as(struct modules *ms, const struct space_file *file,

@@ -187,6 +187,7 @@ int store_speed_put(struct store *s, int64_t module, const struct speedtest *p,
 struct store_fading {
 	double span_s, half_life_s;	/* half_life_s > 0 */
 	double observe_s;		/* least time that an observation of speed covers */
+	uint64_t begun_ns;		/* when the file was, by the wall clock; 0: now */
 };
 
 /* Adds the attribution (module = id in the store) to profiles, windows of use, speed tests and

@@ -19,6 +19,7 @@
 #include "policy/decide.h"
 
 struct answer;
+struct attribution;
 struct err;
 struct ingest;
 struct live;
@@ -83,6 +84,11 @@ struct work {
 	char no_room[160];		/* on the store's disk, and what follows; "" there is */
 	bool registers;			/* asked of the monitor */
 	char registers_why[320];
+	struct {		/* of what Morph itself takes: what is entered already */
+		double manager_s;
+		uint64_t job_ms;
+		uint64_t thin_ms;	/* when old entries are made coarser */
+	} own;
 	struct work_fleet fleet;
 };
 
@@ -139,6 +145,12 @@ int work_check(struct work *w, const char *path, struct names *names, struct err
 /* The path by which the file is known as a module: that, or other[] where that is only another
  * name of it. */
 const char *work_name(const struct work *w, const char *path, char other[PATH_MAX]);
+
+/* --- what Morph itself takes (work_own.c) --- */
+
+/* Enters what has been taken since the last time, and how many samples came with *a.  What goes
+ * wrong is logged. */
+void work_account(struct work *w, const struct attribution *a);
 
 /* --- rules of the policy (work_rule.c) --- */
 

@@ -12,7 +12,9 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
 #include "manager/work/work.h"
+#include "manager/work/work_next.h"
 #include "policy/decide.h"
 #include "policy/speedtest.h"
 #include "policy/policy.h"
@@ -318,6 +320,17 @@ static int consider(struct work *w, int64_t module, struct case_file *c, struct 
 	return judge(w, c, now_ns, err);
 }
 
+static void case_free(struct case_file *c)
+{
+	store_profile_free(&c->use);
+	store_profile_free(&c->made);
+	store_profile_free(&c->window.recent);
+	free(c->d.use.count);
+	free(c->d.made.count);
+	free(c->d.recent.count);
+	free(c);
+}
+
 static int judge_one(struct work *w, int64_t module, struct err *err)
 {
 	struct case_file *c = calloc(1, sizeof(*c));
@@ -333,13 +346,60 @@ static int judge_one(struct work *w, int64_t module, struct err *err)
 		w->again_facts.use = w->again_facts.made = w->again_facts.recent =
 			(struct usage){ 0 };
 	}
-	store_profile_free(&c->use);
-	store_profile_free(&c->made);
-	store_profile_free(&c->window.recent);
-	free(c->d.use.count);
-	free(c->d.made.count);
-	free(c->d.recent.count);
-	free(c);
+	case_free(c);
+	return rc;
+}
+
+/* --- without doing anything --- */
+
+static int foresee(struct work *w, struct case_file *c, struct work_foresight *f,
+		   struct err *err)
+{
+	uint64_t now_ns = store_now_ns();
+	struct share share;
+	uint32_t observations;
+
+	(void)work_rule(w, c->m.path, &c->policy);
+	if (store_generation_newest_layout(w->store, c->m.id, &c->m.original, &c->newest, err) <
+		    0 ||
+	    store_use_get(w->store, c->m.id, &c->window, err) < 0)
+		return -1;
+	f->samples = store_profile_samples(&c->window.recent);
+	f->least = c->policy.min_samples;
+	f->since_s = decide_since_s(c->window.begun_ns, now_ns);
+	f->last_s = c->newest.id ? 3600.0 * c->policy.cool_down_h : 0;
+	f->ends = decide_window_ends(&c->policy, !c->newest.id, f->samples, f->since_s);
+	int early = f->ends ? 0 : is_early(w, c, err);
+	f->ends = f->ends || early > 0;
+	if (early < 0 || !f->ends)
+		return early < 0 ? -1 : 0;
+	if (load_uses(w, c, err) < 0 || add_inherited(w, c, err) < 0 ||
+	    add_fleet(w, c, err) < 0 || fill_costs(w, c, now_ns, err) < 0 ||
+	    fill_speed(w, c, now_ns, &observations, err) < 0 ||
+	    fill_runs(w, c, now_ns, err) < 0 ||
+	    work_share(w, &c->m, &c->policy, &share, err) < 0)
+		return -1;
+	f->d = decide(&c->policy, &c->d);
+	double open = 1 - decide_quality(&c->d.use);
+	f->counts = f->d.reason == DECIDE_UNSEEN && c->policy.share_layouts <= 1 &&
+		    decide_but_unseen(&c->policy, &c->d).act &&
+		    (decide_counts(&c->policy, &c->d, open) == DECIDE_COUNT ||
+		     (decide_burst(&c->policy, &c->d, open) == DECIDE_COUNT &&
+		      work_burst_possible(w, &c->m, &c->policy)));
+	f->enough_people = share.enough;
+	f->gain_own = c->d.time_share > 0 ? f->d.gain / c->d.time_share : 0;
+	return 0;
+}
+
+int work_foresee(struct work *w, const struct store_module *m, struct work_foresight *out,
+		 struct err *err)
+{
+	struct case_file *c = memory_new(1, sizeof(*c));
+
+	*out = (struct work_foresight){ .ends = false };
+	c->m = *m;
+	int rc = foresee(w, c, out, err);
+	case_free(c);
 	return rc;
 }
 

@@ -7,7 +7,7 @@ table() {		# PAGE TITLE: the cells of its rows, by tabs; numbers as they are
 	awk -v t="data-title=\"$2\"" '/<table/ { on = index($0, t) } /<\/table>/ { on = 0 } on && /^<tr>/' "$1" |
 		sed -E 's/<td class="n" data-v="([^"]*)">[^<]*/<td>\1/g; s/<td class="n">/<td>/g; s|</td><td>|\t|g; s|<[^>]*>||g; s/&lt;/</g; s/&gt;/>/g; s/&quot;/"/g; s/&#39;/'"'"'/g; s/&amp;/\&/g'
 }
-rows() { jq -r --arg t "$1" '.[$t][] | [.[]] | map(tostring) | join("\t")'; }
+rows() { jq -r --arg t "$1" '.[$t][] | [.[]] | map(if . == null then "" else tostring end) | join("\t")'; }
 numbers() { sed -E 's/\.([0-9]*[1-9])?0+(\t|$)/.\1\2/g; s/\.(\t|$)/\1/g'; }	# 3.000 is 3
 self_contained() {	# PAGE: no address of others but the names of vocabularies, nothing that loads
 	! sed 's|http://www.w3.org/2000/svg||g; s|http://www.w3.org/1999/xhtml||g' "$1" | grep -nEi '(https?:)?//[a-z0-9]|<(img|link|iframe|object|embed|base|form)\b|@import|url\([^#]'

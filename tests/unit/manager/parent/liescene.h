@@ -188,6 +188,7 @@ static inline int unmake(void **state)
 		return -1;
 	}
 	livework_free(f->requests.live);
+	counting_free(f->requests.counting);
 	close(f->requests.reply_sock);
 	close(f->sock);
 	place_free(&f->p);
