@@ -119,6 +119,18 @@ static void lower_priority(bool background)
 	(void)syscall(SYS_ioprio_set, 1, 0, 3 << 13);	/* this process, idle class */
 }
 
+/* Who started us may have ended before that: nobody reads what we say then.  Its process number
+ * would not tell, it is 0 in a namespace of our own. */
+static void die_with_parent(void)
+{
+	struct pollfd said = { .fd = 2 };
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+		child_fail("prctl");
+	if (poll(&said, 1, 0) > 0 && (said.revents & POLLERR))
+		_exit(1);
+}
+
 static void drop(const struct job_spec *spec)
 {
 	/* 1 also keeps it from a program that takes core files, which 0 does not: core(5) */
@@ -132,8 +144,9 @@ static void drop(const struct job_spec *spec)
 	     setresgid(spec->user.gid, spec->user.gid, spec->user.gid) < 0 ||
 	     setresuid(spec->user.uid, spec->user.uid, spec->user.uid) < 0))
 		child_fail("change of user");
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		child_fail("prctl");
+	die_with_parent();
 }
 
 /* fd[i] becomes FIRST_FD + i and survives exec, unlike the program's; all others above 2 are

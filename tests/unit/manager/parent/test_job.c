@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -379,6 +381,40 @@ static void a_stopped_job_can_be_ended(void **state)
 	assert_int_equal(kill(pid, 0), -1);
 }
 
+/* Also when that ends before the job has seen to it: orphans come to this process. */
+static void a_job_ends_with_who_started_it(void **state)
+{
+	enum { TIMES = 60, WAIT_MS = 5000 };
+	int left = 0, waited = 0;
+
+	(void)state;
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	for (int i = 0; i < TIMES; i++) {
+		pid_t pid = fork();
+
+		assert_true(pid >= 0);
+		if (pid == 0) {
+			(void)start_spinning(20, 60);
+			(void)usleep(50 * (useconds_t)i);
+			_exit(0);
+		}
+		left += 2;		/* it, and the job */
+	}
+	while (left && waited < WAIT_MS) {
+		pid_t pid = waitpid(-1, NULL, WNOHANG);
+
+		left -= pid > 0;
+		if (pid == 0) {
+			(void)usleep(1000);
+			waited++;
+		}
+		if (pid < 0)
+			break;
+	}
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
+	assert_int_equal(left, 0);
+}
+
 static void a_crash_is_named(void **state)
 {
 	struct job_result r = run(JOB_ANALYZE, "crash", 60);
@@ -426,6 +462,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(time_in_which_nobody_looked_hardly_counts),
 		cmocka_unit_test(cpu_time_of_a_job_counts_on_when_it_was_stopped),
 		cmocka_unit_test(a_stopped_job_can_be_ended),
+		cmocka_unit_test(a_job_ends_with_who_started_it),
 		cmocka_unit_test(a_crash_is_named),
 		cmocka_unit_test(outputs_cannot_change_any_more),
 		cmocka_unit_test(a_wrong_number_of_inputs_is_refused),
