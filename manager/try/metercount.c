@@ -34,14 +34,14 @@ bool meter_number(const char *text, double *out)
 	return true;
 }
 
-static void run_child(const char *command, int out)
+static void run_child(const char *command, int out, pid_t parent)
 {
 	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	interrupt_child();
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	(void)setsid();		/* Ctrl-C is for us; we end it */
-	if (null >= 0 && dup2(null, 0) >= 0 && dup2(out, 1) >= 0)
+	if (getppid() == parent && null >= 0 && dup2(null, 0) >= 0 && dup2(out, 1) >= 0)
 		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	_exit(127);
 }
@@ -98,9 +98,9 @@ int meter_run_count(const char *command, double *out, struct err *err)
 
 	if (pipe2(fd, O_CLOEXEC) < 0)
 		return err_set(err, ERR_SYS, "pipe: %s", strerror(errno));
-	pid_t pid = fork();
+	pid_t parent = getpid(), pid = fork();
 	if (pid == 0)
-		run_child(command, fd[1]);
+		run_child(command, fd[1], parent);
 	close(fd[1]);
 	int rc = pid < 0 ? err_set(err, ERR_SYS, "fork: %s", strerror(errno)) :
 		 end(pid, take_text(fd[0], text, err), err);
