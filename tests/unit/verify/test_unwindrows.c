@@ -203,12 +203,33 @@ static void what_is_not_moved_keeps_the_register_of_its_frame(void **state)
 		fail_msg("%s", err.text);
 }
 
+/* In the image's alone, the last of the three. */
+static void an_image_has_the_row_of_its_original(void **state)
+{
+	struct made m = make();
+	uint8_t *last = NULL;
+	struct err err;
+
+	(void)state;
+	for (uint64_t i = 0; i + sizeof(expression) <= m.generation.n; i++)
+		if (memcmp(m.g + i, expression, sizeof(expression)) == 0)
+			last = m.g + i;
+	assert_non_null(last);
+	*last = FREE + 1;
+	assert_int_equal(verify(&m, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	if (!strstr(err.text, "the unwind row at 0x") ||
+	    !strstr(err.text, " is not that of its original 0x"))
+		fail_msg("%s", err.text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(other_operations_are_the_same_anywhere),
 		cmocka_unit_test(an_address_relative_to_the_rule_is_not),
 		cmocka_unit_test(letters_that_nobody_knows_may_mean_anything),
+		cmocka_unit_test(an_image_has_the_row_of_its_original),
 		cmocka_unit_test(what_is_not_moved_keeps_its_rows),
 		cmocka_unit_test(what_is_not_moved_keeps_the_register_of_its_frame),
 		cmocka_unit_test(an_address_is_not_behind_a_pointer),
