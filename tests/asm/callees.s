@@ -89,4 +89,21 @@ end calls_err
 begin ends_in_abort
 	jmp	abort@PLT
 end ends_in_abort
+
+begin ends_in_exit_by_slot
+	xor	%ecx, %ecx
+	inc	%ecx
+	jmp	*exit@GOTPCREL(%rip)
+end ends_in_exit_by_slot
+
+begin ends_in_getpid_by_slot
+	xor	%ecx, %ecx
+	inc	%ecx
+	jmp	*getpid@GOTPCREL(%rip)
+end ends_in_getpid_by_slot
+
+begin calls_exit_by_slot
+	call	*exit@GOTPCREL(%rip)
+	ret
+end calls_exit_by_slot
 	.section .note.GNU-stack,"",@progbits
