@@ -223,6 +223,28 @@ static void an_image_has_the_row_of_its_original(void **state)
 		fail_msg("%s", err.text);
 }
 
+/* One of the two numbers of an entry of the search table: where it leads to, and its record. */
+static void the_search_table_lists_the_records(void **state)
+{
+	(void)state;
+	for (unsigned number = 0; number < 2; number++) {
+		struct made m = make();
+		struct image img;
+		struct err err;
+
+		assert_int_equal(image_parse(m.generation, m.a, &img, &err), 0);
+		const Elf64_Shdr *h = &image_section(&img, ".eh_frame_hdr")->h;
+		enum { HEADER = 12, ENTRY = 8 };
+
+		assert_true(h->sh_size >= HEADER + 3 * ENTRY);
+		m.g[h->sh_offset + HEADER + ENTRY + 4 * number] ^= 1;
+		assert_int_equal(verify(&m, &err), -1);
+		assert_int_equal(err.kind, ERR_REFUSED);
+		if (!strstr(err.text, "entry 1 of the new .eh_frame_hdr is not the FDE of"))
+			fail_msg("%s", err.text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +255,7 @@ int main(void)
 		cmocka_unit_test(what_is_not_moved_keeps_its_rows),
 		cmocka_unit_test(what_is_not_moved_keeps_the_register_of_its_frame),
 		cmocka_unit_test(an_address_is_not_behind_a_pointer),
+		cmocka_unit_test(the_search_table_lists_the_records),
 		cmocka_unit_test(tables_that_can_be_written_to_are_not_copied),
 	};
 
