@@ -155,6 +155,10 @@ static void asking_again_and_again_is_bounded(void **state)
 		n++;
 	}
 	assert_in_range(n, LIVEWORK_BURST, 3 * LIVEWORK_BURST - 1);
+	/* later one more */
+	(void)poll(NULL, 0, LIVEWORK_OFF_REFILL_MS + 10);
+	assert_int_equal(livework_list(f->l, &err), 0);
+	close(end(f).list_fd);
 	/* what goes with a file that is replaced is not held up by that */
 	assert_int_equal(livework_off_path(f->l, f->e.path, &err), 0);
 	(void)end(f);
