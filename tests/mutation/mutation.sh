@@ -437,7 +437,7 @@ main() {
 		esac
 	done
 	shift $((OPTIND - 1))
-	[ $# -gt 0 ] || set -- lib binary verify postmorph editor monitor policy manager
+	[ $# -gt 0 ] || set -- lib binary verify postmorph editor monitor policy manager live share
 	[ "$(id -u)" = 0 ] || die "needs root, for the namespaces in which changed code runs"
 	cc=${CC:-gcc} trees=$(realpath -m "${MUTATION_WORK:-/var/tmp/morph-mutation}")
 	mapfile -t files < <(git ls-files -- "$@" | grep '\.c$')
