@@ -111,6 +111,23 @@ static void an_address_relative_to_the_rule_is_not(void **state)
 		fail_msg("%s", err.text);
 }
 
+/* It would reach out of its record; what stands there does nothing if it is taken for rules. */
+static void an_expression_is_within_its_record(void **state)
+{
+	static const uint8_t rule[] = { 0x10, 3, 6, FREE, 0x1b, 4, 0, 0, 0 };
+	static const uint8_t longer[sizeof(rule)] = { 0x10, 3, 0x7f };
+	struct made m = make();
+	struct err err;
+
+	(void)state;
+	assert_int_equal(replace(m.o, m.original.n, rule, longer, sizeof(rule)), 1);
+	assert_int_equal(replace(m.g, m.generation.n, rule, longer, sizeof(rule)), 3);
+	assert_int_equal(verify(&m, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	if (!strstr(err.text, "unwind row"))
+		fail_msg("%s", err.text);
+}
+
 static void letters_that_nobody_knows_may_mean_anything(void **state)
 {
 	struct made m = make();
@@ -250,6 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(other_operations_are_the_same_anywhere),
 		cmocka_unit_test(an_address_relative_to_the_rule_is_not),
+		cmocka_unit_test(an_expression_is_within_its_record),
 		cmocka_unit_test(letters_that_nobody_knows_may_mean_anything),
 		cmocka_unit_test(an_image_has_the_row_of_its_original),
 		cmocka_unit_test(what_is_not_moved_keeps_its_rows),
