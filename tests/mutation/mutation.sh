@@ -201,7 +201,7 @@ who_notices() {		# FILE
 		if [ -z "$took" ]; then
 			survey "$t"
 			took=$(sed -n "s|^$t ||p" "$trees/took")
-			[ "$took" != fails ] || continue
+			[ "$took" != fails ] && [ "$took" -le $((${MUTATION_LONGEST:-36000} * 1000)) ] || continue
 		fi
 		notices "$t" $((took / 250 + 20)) "build/${1%.c}.o" "${programs[@]}" || continue
 		echo "$t"
