@@ -1,6 +1,7 @@
 # Code that is jumped over and begins inside of what decodes as other instructions: `last` is where
 # a branch leads, and from there control goes back to `first`, which none that can be seen leads
-# to.  ROOM bytes move them both.
+# to.  ROOM bytes move them both.  `plain` and `outside` are jumps that can be seen, the latter in
+# code without an FDE.
 
 	.ifndef	ROOM
 	.set	ROOM, 0
@@ -29,7 +30,10 @@ end moved
 begin over
 	test	%edi, %edi
 	je	last
-	jmp	1f
+	.globl	plain
+	.hidden	plain
+plain:	.byte	0xe9			# jmp
+	.long	1f - . - 4
 	.fill	ROOM, 1, 0xcc
 	.byte	0x48, 0xb8		# movabs: what follows is a number
 	.globl	first
@@ -44,4 +48,11 @@ last:	jmp	first
 	.fill	6, 1, 0x90
 1:	ret
 end over
+
+	.globl	outside
+	.hidden	outside
+outside:
+	.byte	0xe9			# jmp
+	.long	1f - . - 4
+1:	ret
 	.section .note.GNU-stack,"",@progbits
