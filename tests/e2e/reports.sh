@@ -92,6 +92,7 @@ check "by the sum" [ "$(stats "$root/a" "$root/b" "$root/c" --sort=sum | column 
 check "as if they were of one length" [ "$(stats "$root/a" "$root/c" --shares --sort=name | column stats mean)" = "309.642857 103.214286 437.142857" ]
 check "the recordings are named" [ "$(stats "$root/a" "$root/b" "$root/c" | column recordings samples)" = "1000 1000 700" ]
 check "one is too few" fails 2 usage morphctl stats "$root/a"
+check "two are enough" [ "$(stats "$root/a" "$root/b" --sort=name | column recordings samples)" = "1000 1000" ]
 
 # --- diff ---
 
