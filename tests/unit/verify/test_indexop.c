@@ -92,11 +92,33 @@ static void an_entry_is_read_by_one_register(void **state)
 	}
 }
 
+static void a_place_beside_the_code_has_an_address(void **state)
+{
+	static const uint8_t load[] = { 0x8b, 0x05, 8, 0, 0, 0 };	/* mov 8(%rip), %eax */
+	static const uint8_t back[] = { 0x8b, 0x05, 0xf0, 0xff, 0xff, 0xff };	/* -16 */
+	static const uint8_t stack[] = { 0x8b, 0x44, 0x24, 8 };	/* mov 8(%rsp), %eax */
+	struct iop o;
+
+	(void)state;
+	assert_true(iop_decode((struct bytes){ load, sizeof(load) }, 0x1000, &o));
+	assert_int_equal(o.kind, IOP_MOVE);
+	assert_int_equal(o.from.kind, PLACE_MEMORY);
+	assert_int_equal(o.from.base, PLACE_RIP);
+	assert_int_equal(o.from.at, 0x1000 + sizeof(load) + 8);
+	assert_true(iop_decode((struct bytes){ back, sizeof(back) }, 0x1000, &o));
+	assert_int_equal(o.from.at, 0x1000 + sizeof(back) - 16);
+	assert_true(iop_decode((struct bytes){ stack, sizeof(stack) }, 0x1000, &o));
+	assert_int_equal(o.from.base, 4);
+	assert_int_equal(o.from.index, PLACE_NONE);
+	assert_int_equal(o.from.at, 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_write_of_32_bits_clears_the_others),
 		cmocka_unit_test(an_entry_is_read_by_one_register),
+		cmocka_unit_test(a_place_beside_the_code_has_an_address),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -411,6 +411,31 @@ static void status_says_when_there_is_no_room(void **state)
 	daemon_close(&d);
 }
 
+/* Of what went wrong, and of what is off. */
+static void problems_are_told_first(void **state)
+{
+	static const char off[] = "warning\tsampling\toff: the daemon was started with "
+				  "--no-monitor\t\n";
+	static const char *const status[] = { "status" };
+	struct daemon d;
+	int code;
+
+	(void)state;
+	begin(&d);
+	char *text = daemon_ask(&d, 0, 1, status, &code);
+	assert_null(strstr(text, off));
+	assert_null(strstr(text, "warning\tmanager\t"));
+	free(text);
+	d.options.no_monitor = true;
+	d.m.ask.roles.num[MSG_ROLES_manager_starts] = 3;
+	text = daemon_ask(&d, 0, 1, status, &code);
+	assert_non_null(strstr(text, off));
+	assert_non_null(strstr(text, "warning\tmanager\tit has ended by itself 2 times since"));
+	assert_true(strncmp(text, "table problems\n", 15) == 0);
+	free(text);
+	daemon_close(&d);
+}
+
 static void answers_leave_no_memory_behind(void **state)
 {
 	enum { ROUNDS = 16 };	/* a cache of eight is full by then */
@@ -458,6 +483,7 @@ int main(void)
 		cmocka_unit_test(status_tells_root_all),
 		cmocka_unit_test(a_rule_allows_what_is_a_module_and_not_refused),
 		cmocka_unit_test(status_says_when_there_is_no_room),
+		cmocka_unit_test(problems_are_told_first),
 		cmocka_unit_test(answers_leave_no_memory_behind),
 	};
 
