@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
+
+#include <fcntl.h>
 
 #include "lib/blocktable.h"
 #include "lib/err.h"
@@ -48,7 +51,12 @@ static void put_module(struct daemon *d, const char *path, uint32_t first, uint3
 	struct err err;
 
 	(void)snprintf(m.path, sizeof(m.path), "%s", path);
-	memset(m.original.b, path[strlen(path) - 1], sizeof(m.original.b));
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)		/* it is nowhere */
+		memset(m.original.b, path[strlen(path) - 1], sizeof(m.original.b));
+	else
+		assert_int_equal(digest_fd(fd, &m.original, &err), 0);
+	close(fd);
 	m.present = m.original;
 	put_table(d, &m.original);
 	if (store_module_put(d->m.work.store, &m, &err) < 0)
@@ -112,11 +120,43 @@ static void programs_are_told_most_first(void **state)
 	daemon_close(&d);
 }
 
+/* Of the job's text each table is read up to its end, and nothing else. */
+static void what_the_analysis_says_is_told_in_tables(void **state)
+{
+	static const char said[] =
+		"module /usr/bin/a\n\nreasons\nreason  functions  bytes\nmovable  12  3456\n"
+		"an indirect jump   2  99\n\nconfidence\nconfidence  work  branches\n"
+		"high  90.5  80.25\nlow  9.5  19.75\n\nprofile\nleft_out\nsamples in no block\n\n"
+		"nothing\n";
+	const char *argv[] = { "explain", NULL };
+	char path[96];
+	struct daemon d;
+
+	(void)state;
+	daemon_open(&d, policy);
+	(void)snprintf(path, sizeof(path), "%s/a", d.dir);
+	daemon_write(path, "a program");
+	argv[1] = path;
+	put_module(&d, path, 20, 10, 50);
+	d.job_says = said;
+	report(&d, 2, argv,
+	       "table reasons\n"
+	       "movable\t12\t3456\t\n"
+	       "an indirect jump\t2\t99\t\n"
+	       "table confidence\n"
+	       "high\t90.500000\t80.250000\t\n"
+	       "low\t9.500000\t19.750000\t\n"
+	       "table profile\n"
+	       "samples in no block\t\n");
+	daemon_close(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(procedures_are_told_most_first),
 		cmocka_unit_test(programs_are_told_most_first),
+		cmocka_unit_test(what_the_analysis_says_is_told_in_tables),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
