@@ -2,8 +2,9 @@
  * clock that the test makes up
  *
  * The parent answers at once: it opens files as the real one does, has no monitor, and fails
- * jobs, unless the test says what they hand back.  Users are told apart by the kernel, as always: when the test runs as root it becomes
- * the user for the time of connecting, else it asks as itself, who is not trusted either.
+ * jobs, unless the test says what they hand back.  Users are told apart by the kernel, as
+ * always: when the test runs as root it becomes the user for the time of connecting, else it
+ * asks as itself, who is not trusted either.
  */
 #ifndef TESTS_UNIT_DAEMON_H
 #define TESTS_UNIT_DAEMON_H

@@ -1,5 +1,5 @@
-/* test_indexop.c - which registers an instruction writes, and of which it clears the upper half;
- * and by which register it reads an entry of a table
+/* test_indexop.c - which registers an instruction writes, of which it clears the upper half,
+ * and by which it reads an entry of a table
  *
  * A bound that is shown of 32 bits holds for the register where the rest of it is 0.
  */

@@ -37,7 +37,8 @@ static void what_is_read_is_printed(void **state)
 	size_t n;
 
 	(void)state;
-	if (irtext_parse((struct bytes){ (const uint8_t *)want, strlen(want) }, a, &t, &err) < 0)
+	struct bytes b = { (const uint8_t *)want, strlen(want) };
+	if (irtext_parse(b, a, &t, &err) < 0)
 		fail_msg("%s", err.text);
 	FILE *f = open_memstream(&got, &n);
 	ir_print(&t.prog, f);

@@ -126,8 +126,8 @@ static void what_the_analysis_says_is_told_in_tables(void **state)
 	static const char said[] =
 		"module /usr/bin/a\n\nreasons\nreason  functions  bytes\nmovable  12  3456\n"
 		"an indirect jump   2  99\n\nconfidence\nconfidence  work  branches\n"
-		"high  90.5  80.25\nlow  9.5  19.75\n\nprofile\nleft_out\nsamples in no block\n\n"
-		"nothing\n";
+		"high  90.5  80.25\nlow  9.5  19.75\n\nprofile\nleft_out\n"
+		"samples in no block\n\nnothing\n";
 	const char *argv[] = { "explain", NULL };
 	char path[96];
 	struct daemon d;

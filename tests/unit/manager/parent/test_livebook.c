@@ -1,5 +1,5 @@
-/* test_livebook.c - the book of generations in running processes, and their files: how many, and
- * whose names (what comes into it is tried by test_livework.c) */
+/* test_livebook.c - the book of generations in running processes, and their files: how many,
+ * and whose names (what comes into it is tried by test_livework.c) */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

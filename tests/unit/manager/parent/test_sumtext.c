@@ -1,5 +1,5 @@
-/* test_sumtext.c - a text that is said to be written is on the disk, whatever fails; one that is
- * not leaves the former one
+/* test_sumtext.c - a text that is said to be written is on the disk, whatever fails; one that
+ * is not leaves the former one
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -204,14 +204,6 @@ static void generations_are_found_by_digest_and_number(void **state)
 	assert_true(bytes == 99);
 	assert_int_equal(store_spent(s, 6, 0, &cpu_s, &bytes, &err), 0);
 	assert_true(bytes == 0);
-	const struct store_cost his = { 6, 12345, 1.5, 7 };
-	assert_int_equal(store_spent_add(s, &his, 2000, &err), 0);
-	assert_int_equal(store_spent_by(s, 12345, 2000, &cpu_s, &bytes, &err), 0);
-	assert_true(cpu_s == 1.5 && bytes == 7);
-	assert_int_equal(store_spent_by(s, 12345, 2001, &cpu_s, &bytes, &err), 0);
-	assert_true(cpu_s == 0 && bytes == 0);
-	assert_int_equal(store_spent_by(s, 12346, 0, &cpu_s, &bytes, &err), 0);
-	assert_true(cpu_s == 0 && bytes == 0);
 	wr_free(&map);
 	free(g);
 	store_close(s);

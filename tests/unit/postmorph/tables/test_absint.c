@@ -156,7 +156,8 @@ static void a_landing_pad_sees_what_calls_preserve(void **state)
 	(void)state;
 	for (unsigned i = 0; i < ABS_NREG; i++) {
 		struct abs_state s, out;
-		bool kept = i == 3 || i == 4 || i == 5 || i >= 12;	/* rbx rsp rbp r12-r15 */
+		/* rbx rsp rbp r12-r15 */
+		bool kept = i == 3 || i == 4 || i == 5 || i >= 12;
 
 		absint_top(&s);
 		assert_false(absint_throw(&s, &out));
