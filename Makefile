@@ -99,13 +99,23 @@ $(PPROF).o: $(PPROF).c
 	$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
 $(B)/manager/report/export_pprof.o: $(PPROF).h
 
-# The fleet's schema as text.
+# Files that are in a program as text, each as an array: of page.css it is page_css[].
+embed = for f in $^; do n=$${f\#\#*/}; echo "static const char $${n%.*}_$${n\#\#*.}[] ="; \
+	sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' $$f; echo ";"; done > $@
+
+# The fleet's schema.
 SCHEMA    = $(B)/share/schema_sql.h
 $(SCHEMA): share/migrations.sql share/functions.sql
 	@mkdir -p $(@D)
-	for f in $(notdir $(basename $^)); do echo "static const char $${f}_sql[] ="; \
-		sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&\\n"/' share/$$f.sql; echo ";"; done > $@
+	$(embed)
 $(B)/share/schema.o: $(SCHEMA)
+
+# What stands around a page's content.
+PAGE      = $(B)/manager/page/page_files.h
+$(PAGE): manager/page/page.html manager/page/page.css manager/page/page.js
+	@mkdir -p $(@D)
+	$(embed)
+$(B)/manager/page/frame.o: $(PAGE)
 
 define room_rule
 $(call archive,$(1)): $(call objs,$(1))
@@ -232,10 +242,10 @@ bench-speed bench-cross bench-ablation bench-accuracy bench-overhead bench-lines
 SANITIZE = -DMORPH_SANITIZED -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 asan: packages
 	@$(MAKE) --no-print-directory B=build-asan OPT="-O1 -g" EXTRA_CFLAGS="$(SANITIZE)" asan-run
-# Jobs of test_job and test_cage run under a limit of address space, which the sanitizers' shadow exceeds;
-# test_faults and test_undo make system calls fail, the sanitizers' own as well.
+# Jobs of test_job, test_cage and test_undumped run under a limit of address space, which the sanitizers' shadow exceeds;
+# test_faults, test_faults_names and test_undo make system calls fail, the sanitizers' own as well.
 asan-run: programs-for-check
-	@TIMEOUT=$${TIMEOUT:-2400} B=$(B) tests/run.sh $(filter-out %/test_job %/test_cage %/test_faults %/test_undo,$(UNIT)) \
+	@TIMEOUT=$${TIMEOUT:-2400} B=$(B) tests/run.sh $(filter-out %/test_job %/test_cage %/test_undumped %/test_faults %/test_faults_names %/test_undo,$(UNIT)) \
 		$(FUZZ) $(wildcard tests/programs/*.sh)
 
 # clang's check of pointer arithmetic also rejects NULL + 0, which is how a loop over an empty array

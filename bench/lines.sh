@@ -94,11 +94,12 @@ layouts_table() {
 	}'
 }
 
-layouts() {
+# Where nothing was laid out here, those of the last report.
+layouts() {		# THE-LAST
 	local rows of='without pass `lines`'
 	[ -z "${OLDER:-}" ] || of="by ${OLDER_NAME:-another build}"
 	rows=$(layouts_table)
-	[ "$(wc -l <<<"$rows")" -gt 2 ] || return 0
+	[ "$(wc -l <<<"$rows")" -gt 2 ] || { [ -z "$1" ] || printf '\n%s\n' "$1"; return; }
 	cat <<-END
 
 		## Layouts
@@ -114,7 +115,8 @@ layouts() {
 }
 
 report() {
-	local others
+	local others layouts
+	layouts=$(sed -n '/^## Layouts/,$p' "$out" 2>/dev/null)
 	others=$(awk -v own="$processor" '/^## / { keep = $0 != own && $0 != "## Layouts" } keep' "$out" 2>/dev/null)
 	{
 		result_head "Where code lies in lines of 64 bytes"
@@ -131,7 +133,7 @@ report() {
 		${others:+
 		$others}
 		END
-		layouts
+		layouts "$layouts"
 	} >"$out.new" && mv "$out.new" "$out"
 	cat "$out"
 }

@@ -71,8 +71,16 @@ static const struct cmd {
 	  "FILE SAMPLES --function=ADDRESS [--counts PROFILE [--cycles=THOUSANDTHS]]\n"
 	  "                    -o OUT",
 	  "where the cycles of a function go, by instruction, and why", cmd_annotate },
+	{ "picture",
+	  "FILE SAMPLES [--functions=N] [--counts PROFILE | --generation FILE] -o OUT",
+	  "what a page shows of a program: the hottest functions, lines before and after",
+	  cmd_picture },
 	{ "places", "FILE PLACES [--debug FILE] -o OUT",
 	  "function, block, source line and inlined calls of addresses", cmd_places },
+	{ "unwind-rows", "FILE -o OUT",
+	  "the unwind rows of a file, as unwind takes them", cmd_unwind_rows },
+	{ "unwind", "ROWS SAMPLES -o OUT",
+	  "the callers on pieces of stacks, by the rows of files", cmd_unwind },
 	{ "disassemble", "FILE --start=ADDRESS --size=N", "prints instructions",
 	  cmd_disassemble },
 	{ NULL, NULL, NULL, NULL }

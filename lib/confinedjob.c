@@ -123,13 +123,60 @@ fail:
 	return err_exit_code(&err);
 }
 
+/* --- who is told to end takes what is half done with him --- */
+
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+enum { NENDING = sizeof(ending) / sizeof(ending[0]) };
+
+static volatile sig_atomic_t working, told;	/* the child; the signal that came */
+
+static void end_child(int sig)
+{
+	told = sig;
+	(void)kill(working, SIGKILL);	/* not waited for yet, so it is nobody else */
+}
+
+static void block(int how)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);	/* cannot fail, nor below */
+	for (int i = 0; i < NENDING; i++)
+		(void)sigaddset(&set, ending[i]);
+	(void)sigprocmask(how, &set, NULL);
+}
+
+/* Where nohup(1) or its like asks for that, they go on being ignored. */
+static void watch(pid_t pid)
+{
+	struct sigaction a = { .sa_handler = end_child }, was;
+
+	working = pid;
+	for (int i = 0; i < NENDING; i++)
+		if (sigaction(ending[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+			(void)sigaction(ending[i], &a, NULL);
+	block(SIG_UNBLOCK);
+}
+
+/* As if nothing had been there to be removed. */
+static void end_as_told(void)
+{
+	(void)signal(told, SIG_DFL);
+	(void)raise(told);
+	block(SIG_UNBLOCK);
+}
+
 static int wait_for(pid_t pid)
 {
+	siginfo_t info;
 	int status;
 
-	while (waitpid(pid, &status, 0) < 0)
+	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0)
 		if (errno != EINTR)
 			return 1;
+	block(SIG_BLOCK);		/* its number is free then: nobody is to be ended */
+	if (waitpid(pid, &status, 0) < 0 || told)
+		return 1;
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	int sig = WTERMSIG(status);
@@ -202,13 +249,17 @@ int confinedjob_run(struct confinedjob *job)
 			goto fail;
 	if (!needs_name(out, nopen))
 		_exit(work_confined(job, in_fd, out));
+	block(SIG_BLOCK);
 	pid_t pid = fork();
 	if (pid < 0) {
 		err_set(&err, ERR_SYS, "fork: %s", strerror(errno));
 		goto fail;
 	}
-	if (pid == 0)
+	if (pid == 0) {
+		block(SIG_UNBLOCK);
 		_exit(work_confined(job, in_fd, out));
+	}
+	watch(pid);
 	code = wait_for(pid);
 	err.kind = ERR_NONE;
 	goto settle;
@@ -222,5 +273,7 @@ settle:
 			say_line(stderr, "%s: %s", program_invocation_short_name, err.text);
 			code = 1;
 		}
+	if (told)
+		end_as_told();
 	return code;
 }

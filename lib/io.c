@@ -70,18 +70,6 @@ int io_read_all(int fd, size_t max, struct arena *a, struct bytes *out, struct e
 	return 0;
 }
 
-int io_write_file(const char *path, mode_t mode, struct bytes text, struct err *err)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
-	int rc = io_write_all(fd, text.p, text.n, err);
-	if (close(fd) < 0 && rc == 0)
-		rc = err_set(err, ERR_SYS, "close: %s", strerror(errno));
-	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
-}
-
 int io_memory_file(struct bytes text, struct err *err)
 {
 	int fd = memfd_create("morph", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -111,6 +99,49 @@ int io_replace(const char *path, mode_t mode, struct bytes text, struct err *err
 	if (rc == 0 && fsync(fd) < 0)
 		rc = err_set(err, ERR_SYS, "fsync: %s", strerror(errno));
 	close(fd);
+	if (rc == 0 && rename(new, path) < 0)
+		rc = err_set(err, ERR_SYS, "rename: %s", strerror(errno));
+	if (rc < 0)
+		(void)unlink(new);		/* half of it is nothing */
+	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
+}
+
+/* Only the content: the temporary one, or what is no regular file. */
+static int fill(int fd, struct bytes text, struct err *err)
+{
+	int rc = io_write_all(fd, text.p, (size_t)text.n, err);
+
+	if (close(fd) < 0 && rc == 0)
+		rc = err_set(err, ERR_SYS, "close: %s", strerror(errno));
+	return rc;
+}
+
+int io_write_file(const char *path, mode_t mode, struct bytes text, struct err *err)
+{
+	char new[PATH_MAX];
+	mode_t mask = umask(0);
+	struct stat st;
+
+	(void)umask(mask);
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+		if (fd < 0)
+			return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
+		return fill(fd, text, err) < 0 ? err_wrap(err, "'%s'", path) : 0;
+	}
+	if (snprintf(new, sizeof(new), "%s.XXXXXX", path) >= (int)sizeof(new))
+		return err_set(err, ERR_USAGE, "'%s': too long", path);
+	int fd = mkostemp(new, O_CLOEXEC);
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': create: %s", path, strerror(errno));
+	int rc = fchmod(fd, mode & ~mask) < 0
+			 ? err_set(err, ERR_SYS, "fchmod: %s", strerror(errno))
+			 : 0;
+	if (rc < 0)
+		close(fd);
+	else
+		rc = fill(fd, text, err);
 	if (rc == 0 && rename(new, path) < 0)
 		rc = err_set(err, ERR_SYS, "rename: %s", strerror(errno));
 	if (rc < 0)

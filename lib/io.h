@@ -16,15 +16,17 @@ int io_write_all(int fd, const void *p, size_t n, struct err *err);
  * under us cannot hurt.  More than `max` bytes is an error. */
 int io_read_all(int fd, size_t max, struct arena *a, struct bytes *out, struct err *err);
 
-/* The file of that path, made with the mode if there is none, has the text in place of what was
- * in it; where that fails, a part of it. */
-int io_write_file(const char *path, mode_t mode, struct bytes text, struct err *err);
 /* A memory file with the text, at its start, which can be sealed; a descriptor, or -1. */
 int io_memory_file(struct bytes text, struct err *err);
 /* The file of that path gets the text and the mode, whatever the umask, for good when it
  * returns; whole or not at all: a full disk leaves the former one.  Of a folder that nobody
  * else writes in. */
 int io_replace(const char *path, mode_t mode, struct bytes text, struct err *err);
+
+/* The same for a file that the command line names, in any folder, for which it is not waited:
+ * the mode is less the umask, and what is there and no regular file is written
+ * to. */
+int io_write_file(const char *path, mode_t mode, struct bytes text, struct err *err);
 
 /* Opens a file named on the command line.  "fd:N" is the inherited descriptor N: that is how
  * the Manager hands files to morph-edit.  Anything else is a path, "-" too. */

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -61,6 +62,14 @@ static char **new_row(struct table *t)
 	return t->cell + t->nrow++ * t->ncol;
 }
 
+static void real(double d, char *out, size_t n)
+{
+	if (isnan(d))
+		out[0] = 0;
+	else
+		(void)snprintf(out, n, "%.6f", d);
+}
+
 void table_row(struct table *t, ...)
 {
 	char **row = new_row(t), buf[64];
@@ -78,7 +87,8 @@ void table_row(struct table *t, ...)
 			(void)snprintf(buf, sizeof(buf), "%" PRId64, va_arg(ap, int64_t));
 			break;
 		case TABLE_REAL:
-			(void)snprintf(buf, sizeof(buf), "%.6f", va_arg(ap, double));
+		case TABLE_FIGURE:
+			real(va_arg(ap, double), buf, sizeof(buf));
 			break;
 		case TABLE_BOOL:
 			(void)snprintf(buf, sizeof(buf), "%d", va_arg(ap, int) != 0);
@@ -153,12 +163,13 @@ bool table_number_of(const char *raw, enum table_type type, uint64_t *u, double 
 
 	if (!is_number(raw))
 		return false;
+	bool real = type == TABLE_REAL || type == TABLE_FIGURE;
+
 	errno = 0;
-	if (type == TABLE_REAL)
+	if (real)
 		*d = strtod(raw, &end);
 	else
 		*u = type == TABLE_INT ? (uint64_t)strtoll(raw, &end, 10)
 				       : strtoull(raw, &end, 10);
-	bool may_be_negative = type == TABLE_REAL || type == TABLE_INT;
-	return *end == '\0' && !errno && (may_be_negative || *raw != '-');
+	return *end == '\0' && !errno && (real || type == TABLE_INT || *raw != '-');
 }

@@ -13,11 +13,12 @@ enum table_type {
 	TABLE_TEXT,		/* const char * */
 	TABLE_UINT,		/* uint64_t */
 	TABLE_INT,		/* int64_t */
-	TABLE_REAL,		/* double; text has 3 decimals */
+	TABLE_REAL,		/* double; in text as many decimals as the greatest needs */
 	TABLE_HEX,		/* uint64_t; 0x... in both forms (a string in JSON) */
 	TABLE_BYTES,		/* uint64_t; KiB, MiB, GiB for people */
 	TABLE_TIME,		/* uint64_t ns since 1970; local date and time for people */
 	TABLE_BOOL,		/* int; yes/no for people */
+	TABLE_FIGURE,		/* as TABLE_REAL; each cell has decimals of its own */
 };
 
 /* Parameters of the escape sequence that sets the look of characters (ECMA-48, SGR). */
@@ -36,7 +37,7 @@ struct table;
 /* `col` is copied.  `title` names the table: heading in text, key in JSON. */
 struct table *table_new(const char *title, int ncol, const struct table_column *col);
 void table_free(struct table *t);		/* NULL is allowed */
-/* One argument per column, of the column type's C type. */
+/* One argument per column, of the column type's C type.  NAN: there is no such number. */
 void table_row(struct table *t, ...);
 /* One raw text per column: numbers in plain decimal, BOOL "0" or "1".  Cells that do not parse
  * as their type are printed as text (a string in JSON). */
@@ -49,8 +50,9 @@ int table_nrow(const struct table *t);
 /* Raw text of a cell, as table_row_text() takes it: how tables travel between processes. */
 const char *table_cell(const struct table *t, int row, int col);
 
-/* JSON: {"TITLE": [{"column": value, ...}, ...]}.  A text that is no UTF-8 is given with
- * escapes (lib/utf8.h), and its bytes in a further member "column_hex". */
+/* JSON: {"TITLE": [{"column": value, ...}, ...]}.  A number that is not there is null.  A text
+ * that is no UTF-8 is given with escapes (lib/utf8.h), and its bytes in a further member
+ * "column_hex". */
 void table_print(const struct table *t, FILE *f, bool json);
 /* Several tables; in JSON one object with a key for each. */
 void table_print_all(struct table *const *t, int n, FILE *f, bool json);
@@ -58,6 +60,7 @@ void table_print_all(struct table *const *t, int n, FILE *f, bool json);
 /* How a table is to look. */
 struct table_look {
 	bool json;
+	unsigned version;		/* of what is in it, JSON says; 0: nothing */
 	unsigned width;			/* of the terminal; 0: as wide as the table is */
 	const char *ellipsis;		/* for the middle of paths; NULL: "..." */
 	bool colour;

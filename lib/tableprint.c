@@ -50,7 +50,9 @@ static void json_value(FILE *f, const char *raw, enum table_type type)
 	uint64_t u = 0;
 	double d = 0;
 
-	if (type == TABLE_TEXT || !table_number_of(raw, type, &u, &d))
+	if (type != TABLE_TEXT && !*raw)
+		(void)fputs("null", f);		/* there is none */
+	else if (type == TABLE_TEXT || !table_number_of(raw, type, &u, &d))
 		json_string(f, raw);
 	else if (type == TABLE_HEX)
 		(void)fprintf(f, "\"0x%" PRIx64 "\"", u);
@@ -115,9 +117,11 @@ void table_show_all(struct table *const *t, int n, FILE *f, const struct table_l
 
 	if (json)
 		(void)fputc('{', f);
+	if (json && look->version)
+		(void)fprintf(f, "\"version\": %u", look->version);
 	for (int i = 0; i < n; i++) {
 		if (json) {
-			(void)fputs(i ? ",\n" : "", f);
+			(void)fputs(i || look->version ? ",\n" : "", f);
 			print_json_member(t[i], f);
 		} else {
 			if (n > 1)

@@ -8,6 +8,7 @@
  * Tested by tests/unit/lib/test_table_fit.c and test_table_forms.c.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,8 +61,20 @@ struct printing {
 	bool tall;			/* it does not fit: rows become lines */
 };
 
-/* What people see of a cell, malloc'd. */
-static char *human(const char *raw, enum table_type type, int decimals)
+/* So many decimals that a number has some four digits. */
+static int decimals_for(double d)
+{
+	return d >= 1000 ? 0 : d >= 100 ? 1 : 3;
+}
+
+static bool is_whole(const char *raw)
+{
+	const char *point = strchr(raw, '.');
+
+	return !strpbrk(raw, "eE") && (!point || !point[1 + strspn(point + 1, "0")]);
+}
+
+char *table_text_cell(const char *raw, enum table_type type, int decimals)
 {
 	char out[64];
 	uint64_t u = 0;
@@ -72,6 +85,10 @@ static char *human(const char *raw, enum table_type type, int decimals)
 		return utf8_escaped(raw);
 	time_t s = (time_t)(u / 1000000000);
 	switch (type) {
+	case TABLE_FIGURE:
+		decimals = is_whole(raw) ? 0 : decimals_for(d < 0 ? -d : d);
+		(void)snprintf(out, sizeof(out), "%.*f", decimals, d);
+		break;
 	case TABLE_REAL:
 		(void)snprintf(out, sizeof(out), "%.*f", decimals, d);	/* cut, if it is huge */
 		break;
@@ -95,16 +112,16 @@ static char *human(const char *raw, enum table_type type, int decimals)
 	return utf8_escaped(out);
 }
 
-/* Decimals that a column of real numbers needs: its largest has some four digits. */
-static int decimals_of(const struct table *t, int col)
+int table_decimals(const struct table *t, int col)
 {
 	double most = 0, d;
 	uint64_t u;
 
 	for (int r = 0; r < table_nrow(t) && table_columns(t)[col].type == TABLE_REAL; r++)
-		if (table_number_of(table_cell(t, r, col), TABLE_REAL, &u, &d) && d > most)
-			most = d;
-	return most >= 1000 ? 0 : most >= 100 ? 1 : 3;
+		if (table_number_of(table_cell(t, r, col), TABLE_REAL, &u, &d) &&
+		    fabs(d) > most)
+			most = fabs(d);
+	return decimals_for(most);
 }
 
 /* The text of a cell, or of a heading (row -1). */
@@ -113,7 +130,7 @@ static char *shown_cell(const struct printing *p, int row, int col)
 	const struct table_column *c = &table_columns(p->t)[col];
 
 	return row < 0 ? utf8_escaped(c->name)
-		       : human(table_cell(p->t, row, col), c->type, p->decimals[col]);
+		       : table_text_cell(table_cell(p->t, row, col), c->type, p->decimals[col]);
 }
 
 /* --- characters --- */
@@ -224,7 +241,7 @@ static void fit_columns(struct printing *p)
 	p->decimals = memory_new(n, sizeof(*p->decimals));
 	p->path = memory_new(n, sizeof(*p->path));
 	for (int i = 0; i < table_ncol(p->t); i++) {
-		p->decimals[i] = decimals_of(p->t, i);
+		p->decimals[i] = table_decimals(p->t, i);
 		p->path[i] = has_paths(p->t, i);
 		for (int r = -1; r < table_nrow(p->t); r++) {
 			char *text = shown_cell(p, r, i);

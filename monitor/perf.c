@@ -104,6 +104,7 @@ static int clock_attr(struct perf_set *set, const struct perf_options *options,
 	set->format = (struct perf_format){
 		.ip = set->clock != MONITOR_CLOCK_TICK,
 		.state = options->state != PERF_STATE_NEVER,
+		.kernel_state = options->kernel_state,
 		.stack = options->state != PERF_STATE_NEVER && options->stack_bytes,
 	};
 	set->period_ns = UINT64_C(1000000000) / options->rate_hz;

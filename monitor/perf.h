@@ -47,6 +47,8 @@ struct perf_options {
 				 * exec on */
 	bool user_only;		/* what an unprivileged process may ask for */
 	enum perf_state state;
+	/* also of tasks that were in the kernel: their registers as they went into it */
+	bool kernel_state;
 	/* tell of processes that a signal kills, at once, where that can be had */
 	bool crashes;
 	/* of the stack with them: a multiple of 8, at most SPOOL_STACK_MAX */

@@ -9,8 +9,9 @@
  *           tick in a page fault cannot be told from one in the faulting instruction; it counts
  *           as that. A kernel thread has no user registers: PC 0.
  * STATE     samples of the second kind have all registers instead of these few, and perhaps a
- *           piece of the stack. Only one taken in user mode, of a 64-bit task, is told with its
- *           state: otherwise the registers are not those at the PC.
+ *           piece of the stack. Only one of a 64-bit task, taken in user mode, is told with its
+ *           state: otherwise the registers are not those at the PC. For stacks, those
+ *           with which it went into the kernel are as good.
  * CRASHES   and memory are told by the magics that their data begin with.
  * BRANCHES  have raw data in front of their branch stack that says that it is none
  *           (perf_branches.h): no ABI of registers is the same number.
@@ -224,7 +225,8 @@ static enum perf_outcome decode_sample(const struct perf_format *format, struct 
 		out->sample.kernel = abi == PERF_SAMPLE_REGS_ABI_NONE ||
 				     (format->user_cx && cx == user_ip);
 	}
-	out->sample.has_state = all && abi == PERF_SAMPLE_REGS_ABI_64 && !out->sample.kernel &&
+	out->sample.has_state = all && abi == PERF_SAMPLE_REGS_ABI_64 &&
+				(!out->sample.kernel || format->kernel_state) &&
 				out->sample.pc == user_ip;
 	return PERF_EVENT;
 }

@@ -17,6 +17,7 @@ struct perf_format {
 	/* sample_regs_user holds CX before IP: tells system calls (tick clock) */
 	bool user_cx;
 	bool state;	/* there may be samples with PERF_STATE_REGS */
+	bool kernel_state;	/* also of tasks in the kernel: as they went into it */
 	bool stack;	/* those have PERF_SAMPLE_STACK_USER behind them */
 	bool crashes;	/* there may be samples of perf_crash.h */
 	bool memory;	/* there may be samples of perf_memory.h in front of those with state */

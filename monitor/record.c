@@ -149,6 +149,7 @@ static struct perf_set *open_events(pid_t pid, const struct record_options *opti
 		.clock = options->clock, .rate_hz = options->rate_hz, .pid = PERF_PID_ALL,
 		.state = options->registers ? PERF_STATE_ALWAYS : PERF_STATE_NEVER,
 		.stack_bytes = options->stack_bytes, .memory = options->memory,
+		.kernel_state = options->stacks,
 		.branches_hz = options->branches_hz,
 		.data_pages = ring_pages(options),
 	};

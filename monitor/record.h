@@ -17,6 +17,7 @@ struct record_options {
 	unsigned rate_hz;
 	bool registers;		/* with the state of the task, where it ran in user mode */
 	unsigned stack_bytes;	/* and so much of its stack: a multiple of 8 */
+	bool stacks;		/* where it ran in the kernel, too: what it went in with */
 	bool memory;		/* and the memory that registers point to, or fail */
 	unsigned branches_hz;	/* branch stacks so often, or fail; 0: none */
 	pid_t pid;		/* this process and those that it starts as well, as long as

@@ -21,9 +21,10 @@ enum {
 	SPOOL_PATH_MAX = 4096,		/* longest path of a mapping, without its NUL */
 	SPOOL_COMM_MAX = 15,
 	SPOOL_NGPR = 16,
-	SPOOL_STACK_MAX = 4096,
+	SPOOL_STACK_MAX = 32768,	/* chosen: samples of the daemon have far less */
 	SPOOL_BRANCHES_MAX = 64,	/* of one branch stack; processors have 16 or 32 */
 	SPOOL_BRANCH_BYTES = 24,
+	SPOOL_BOOT_ID_BYTES = 16,
 };
 
 /* A taken branch, as a branch stack has it. */
@@ -73,7 +74,8 @@ struct spool_event {
 			uint64_t pc;
 			/* interrupted in kernel mode; pc is the user pc, 0 if none */
 			bool kernel;
-			bool has_state;	/* never in kernel mode */
+			/* in kernel mode only in logs of stacks: what it went in with */
+			bool has_state;
 			struct spool_state state;
 		} sample;
 		struct {
@@ -151,8 +153,9 @@ uint64_t spool_reader_period_ns(const struct spool_reader *r);
  * written: CLOCK_MONOTONIC begins anew in each boot. */
 uint64_t spool_reader_start_ns(const struct spool_reader *r);		/* CLOCK_MONOTONIC */
 uint64_t spool_reader_start_wall_ns(const struct spool_reader *r);	/* CLOCK_REALTIME */
-/* 16 bytes; zero: unknown */
+/* SPOOL_BOOT_ID_BYTES; zero: unknown */
 const uint8_t *spool_reader_boot_id(const struct spool_reader *r);
+void spool_boot_id(uint8_t *out);	/* of this boot, likewise */
 void spool_reader_free(struct spool_reader *r);		/* NULL is allowed */
 
 /* The number of a spool file's name, or -1: not a spool file's name. */

@@ -12,17 +12,16 @@
 #include "monitor/spool.h"
 
 enum {
-	SPOOL_VERSION = 5,
+	SPOOL_VERSION = 6,
 	SPOOL_VERSION_OLDEST = 4,	/* that is read: without branch stacks */
 	SPOOL_GRID = 256,	/* file header and blocks begin at multiples of it */
 	SPOOL_HEADER_BYTES = 76, /* with its CRC; stands at 0 and again at SPOOL_HEADER_COPY */
 	SPOOL_HEADER_COPY = 128,
 	SPOOL_CLOCK_BYTES = 16,
-	SPOOL_BOOT_ID_BYTES = 16,
 
 	SPOOL_BLOCK_HEADER = 12,	/* u32 magic | u32 payload bytes | u32 CRC */
 	SPOOL_BLOCK_FULL = 12 * 1024,	/* a payload this long is ended */
-	SPOOL_EVENT_MAX = SPOOL_PATH_MAX + 256 + STATEMEMORY_MAX,
+	SPOOL_EVENT_MAX = SPOOL_STACK_MAX + 256 + STATEMEMORY_MAX,
 	SPOOL_PAYLOAD_MAX = SPOOL_BLOCK_FULL + SPOOL_EVENT_MAX,
 
 	SPOOL_TIME_SHIFT = 16,	/* time unit: 65,536 ns */

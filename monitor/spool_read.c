@@ -243,7 +243,7 @@ static void get_sample(struct spool_reader *r, uint8_t tag, struct spool_event *
 
 	if (has_state) {
 		tag = rd_u8(&r->payload);
-		if (tag & (SPOOL_TAG_EVENT | SPOOL_TAG_KERNEL))
+		if (tag & SPOOL_TAG_EVENT)
 			r->payload.bad = true;
 	}
 

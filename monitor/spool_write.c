@@ -73,12 +73,13 @@ struct spool_writer {
 	unsigned nfile;
 };
 
-static void read_boot_id(uint8_t out[SPOOL_BOOT_ID_BYTES])
+void spool_boot_id(uint8_t *out)
 {
 	char text[64] = "";
 	unsigned n = 0;
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 
+	memset(out, 0, SPOOL_BOOT_ID_BYTES);
 	if (fd < 0)
 		return;
 	if (read(fd, text, sizeof(text) - 1) <= 0)
@@ -102,7 +103,7 @@ static struct spool_writer *writer_new(const char *clock, uint64_t period_ns)
 	w->fd = w->dirfd = -1;
 	w->period_ns = period_ns;
 	(void)snprintf(w->clock, sizeof(w->clock), "%s", clock);
-	read_boot_id(w->boot_id);
+	spool_boot_id(w->boot_id);
 	w->shift_ns = mono_shift_ns();
 	return w;
 }

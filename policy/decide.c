@@ -266,11 +266,12 @@ bool decide_counts_hold(const struct policy *p, double weight, const struct usag
 struct decision decide(const struct policy *p, const struct decide_module *m)
 {
 	const struct usage *recent = m->recent.n ? &m->recent : &m->use;
+	bool others = m->inherited > 0 || m->fleet > 0;
 	struct decision d = {
-		.unseen = m->inherited > 0 ? m->inherited_unseen : usage_unseen(&m->use),
+		.unseen = others ? m->others_unseen : usage_unseen(&m->use),
 	};
-	/* Inherited ones fill up to the least number, but for what rounding takes. */
-	double least = p->min_samples * (m->inherited > 0 ? 0.99 : 1);
+	/* Others' fill up to the least number, but for what rounding takes. */
+	double least = p->min_samples * (others ? 0.99 : 1);
 
 	if (m->made.n)
 		d.drift = usage_drift(&m->made, recent);

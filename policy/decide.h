@@ -53,8 +53,8 @@ struct decide_module {
 	double own_cpu_s, own_disk_mib;	/* of both, what was for this module */
 	double disk_mib;	/* of one more generation */
 	struct decide_runs runs;	/* for decide_counts() alone */
-	double inherited;	/* of the samples in `use`; 0: all are its own */
-	double inherited_unseen;	/* then: of the version before */
+	double inherited, fleet;	/* of the samples in `use`; 0: all are its own */
+	double others_unseen;	/* if there are such: of the version before, or the fleet */
 };
 
 /* What is known of a module from the version before (manager/work/work_inherit.c). */
@@ -79,7 +79,7 @@ extern const char *const decide_inherit_text[];	/* a few words each */
  * 0 where it is not used. */
 enum decide_inherit decide_inherits(const struct policy *p, const struct decide_inherited *i,
 				    const struct usage *own, double *samples);
-/* With inherited evidence a module may be judged sooner: after so many own samples. */
+/* With others' evidence a module may be judged sooner: after so many own samples. */
 double decide_inherit_least(double min_samples);
 
 enum decide_reason {

@@ -54,7 +54,26 @@ static bool has_line(struct bytes text, const char *line)
 	return false;
 }
 
-static bool list_has(int folder, const char *name, const char *path)
+static void each_line(struct bytes text, void (*f)(void *ctx, const char *file), void *ctx)
+{
+	char line[PATH_MAX];
+
+	for (uint64_t at = 0; at < text.n; ) {
+		const uint8_t *end = memchr(text.p + at, '\n', text.n - at);
+		uint64_t n = end ? (uint64_t)(end - text.p) - at : text.n - at;
+
+		if (n < sizeof(line) && !memchr(text.p + at, 0, n)) {
+			memcpy(line, text.p + at, n);
+			line[n] = '\0';
+			f(ctx, line);
+		}
+		at += n + 1;
+	}
+}
+
+/* If it has the path, f is called for all that it has. */
+static bool list_has(int folder, const char *name, const char *path,
+		     void (*f)(void *ctx, const char *file), void *ctx)
 {
 	const char *other = strncmp(path, "/usr/", 5) == 0 ? path + 4 : NULL;
 	struct bytes text;
@@ -66,6 +85,8 @@ static bool list_has(int folder, const char *name, const char *path)
 	struct arena *a = arena_new();
 	if (io_read_all(fd, LIST_MAX_BYTES, a, &text, NULL) == 0)
 		yes = has_line(text, path) || (other && has_line(text, other));
+	if (yes && f)
+		each_line(text, f, ctx);
 	arena_free(a);
 	close(fd);
 	return yes;
@@ -84,17 +105,38 @@ static bool package_of(const char *name, char *out, size_t size)
 	return true;
 }
 
+/* cut: not there */
+static DIR *open_lists(const char *root)
+{
+	char folder[PATH_MAX];
+
+	(void)snprintf(folder, sizeof(folder), "%s%s", root, info_folder);
+	return opendir(folder);
+}
+
+void rule_files_beside(const char *root, const char *path,
+		       void (*f)(void *ctx, const char *file), void *ctx)
+{
+	char package[NAME_MAX + 1];
+	DIR *d = open_lists(root);
+
+	for (struct dirent *e; d && (e = readdir(d)); )
+		if (package_of(e->d_name, package, sizeof(package)))
+			(void)list_has(dirfd(d), e->d_name, path, f, ctx);
+	if (d)
+		(void)closedir(d);	/* only read */
+}
+
 bool rule_in_package(const char *root, const char *pattern, const char *path)
 {
-	char folder[PATH_MAX], package[NAME_MAX + 1];
+	char package[NAME_MAX + 1];
 	bool yes = false;
+	DIR *d = open_lists(root);
 
-	/* cut: not there */
-	(void)snprintf(folder, sizeof(folder), "%s%s", root, info_folder);
-	DIR *d = opendir(folder);
 	for (struct dirent *e; d && !yes && (e = readdir(d)); )
 		yes = package_of(e->d_name, package, sizeof(package)) &&
-		      fnmatch(pattern, package, 0) == 0 && list_has(dirfd(d), e->d_name, path);
+		      fnmatch(pattern, package, 0) == 0 &&
+		      list_has(dirfd(d), e->d_name, path, NULL, NULL);
 	if (d)
 		(void)closedir(d);	/* only read */
 	return yes;

@@ -28,6 +28,9 @@ const struct policy_rule *rule_find(const struct policy *p, const struct rule_su
  * must not be freed. */
 struct policy rule_apply(const struct policy *p, const struct policy_rule *r);
 
+/* Calls f for each file of the installed Debian packages that have the one at the path. */
+void rule_files_beside(const char *root, const char *path,
+		       void (*f)(void *ctx, const char *file), void *ctx);
 /* Does the module belong to an installed Debian package whose name fits the pattern? */
 bool rule_in_package(const char *root, const char *pattern, const char *path);
 

@@ -11,6 +11,11 @@ const char *const speedtest_verdict_name[] = {
 	[SPEEDTEST_UNMEASURED] = "unmeasured",
 };
 
+const char *const speedtest_verdict_code[] = {
+	[SPEEDTEST_OPEN] = "open", [SPEEDTEST_SLOWER] = "slower",
+	[SPEEDTEST_FASTER] = "faster", [SPEEDTEST_UNMEASURED] = "unmeasured",
+};
+
 /* An observation ends when it covers its time and has SAMPLES_MIN samples, and either REST_MIN
  * of them outside of the module or SAMPLES_ENOUGH in all.  A count of n samples is off by 1 /
  * sqrt(n) by chance; the limits were chosen by that, not measured. */
@@ -128,6 +133,7 @@ void speedtest_swap(struct speedtest *p, uint32_t generation)
 	p->looks = 0;
 	p->verdict = SPEEDTEST_OPEN;
 	p->shift = (struct ranktest_shift){ 0 };
+	p->by = SPEEDTEST_BY_NOTHING;
 }
 
 /* --- comparing --- */
@@ -187,6 +193,7 @@ static enum speedtest_verdict judge(struct speedtest *p)
 	bool both = has_run && has_rest;
 	struct ranktest_shift down = turned(d), other_down = turned(o);
 	p->shift = *d;
+	p->by = by_rest ? SPEEDTEST_BY_REST : SPEEDTEST_BY_RUN;
 	if (rises(d, by_rest, both ? o : NULL))
 		return SPEEDTEST_SLOWER;
 	return rises(&down, by_rest, both ? &other_down : NULL) ? SPEEDTEST_FASTER
@@ -239,6 +246,15 @@ bool speedtest_look(struct speedtest *p)
 	if (p->verdict == SPEEDTEST_OPEN && p->looks == SPEEDTEST_LOOKS)
 		p->verdict = SPEEDTEST_UNMEASURED;
 	return true;
+}
+
+bool speedtest_measured(const struct speedtest *p)
+{
+	bool open = p->verdict != SPEEDTEST_SLOWER && p->verdict != SPEEDTEST_FASTER;
+
+	if (!p->by || !isfinite(p->shift.low) || !isfinite(p->shift.high))
+		return false;
+	return !open || (p->shift.low <= 0 && p->shift.high >= 0);
 }
 
 /* --- before a swap --- */

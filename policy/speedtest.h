@@ -65,7 +65,9 @@ enum speedtest_verdict {
 	SPEEDTEST_SLOWER, SPEEDTEST_FASTER,
 	SPEEDTEST_UNMEASURED,		/* cannot be told apart */
 };
-extern const char *const speedtest_verdict_name[];
+extern const char *const speedtest_verdict_name[], *const speedtest_verdict_code[];
+
+enum speedtest_by { SPEEDTEST_BY_NOTHING, SPEEDTEST_BY_RUN, SPEEDTEST_BY_REST };
 
 struct speedtest {
 	uint32_t generation;		/* that `now` is of; 0: the original */
@@ -73,6 +75,7 @@ struct speedtest {
 	uint32_t looks;			/* taken since the swap */
 	enum speedtest_verdict verdict;
 	struct ranktest_shift shift;	/* of the logarithm, at the last look; > 0: slower */
+	enum speedtest_by by;		/* ... and of which number that is */
 	uint32_t nkind;
 	struct speedtest_kind kind[SPEEDTEST_KINDS];
 };
@@ -101,5 +104,8 @@ double speedtest_run_s(const struct speedtest *p);
  * SPEEDTEST_TEXT_MAX bytes. */
 enum { SPEEDTEST_TEXT_MAX = 128 };
 void speedtest_text(const struct speedtest *p, char *out);
+/* Has the last look told how fast it is, within an interval?  Not where the two numbers
+ * contradict each other. */
+bool speedtest_measured(const struct speedtest *p);
 
 #endif

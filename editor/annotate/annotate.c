@@ -293,40 +293,64 @@ static int find_function(struct work *w, vaddr entry, struct err *err)
 	return 0;
 }
 
-int annotate_write(const struct annotate_input *in, struct arena *a, struct wr *out,
+int annotated_read(const struct annotate_input *in, struct arena *a, struct annotated *out,
 		   struct err *err)
 {
-	struct work w = { .arena = a, .out = out,
-			  .prog = arena_alloc(a, sizeof(*w.prog)) };
-	struct samplelines samples;
+	struct work w = { .arena = a };
+	struct annotated r = { .prog = arena_alloc(a, sizeof(*r.prog)),
+			       .profile = arena_alloc(a, sizeof(*r.profile)),
+			       .samples = arena_alloc(a, sizeof(*r.samples)) };
 	struct image img = { 0 };
-	struct profile p;
-	double sum = 0;
 
 	if (image_parse(in->file, a, &img, err) < 0 ||
-	    samplelines_read(in->samples, &img, a, &samples, err) < 0)
+	    samplelines_read(in->samples, &img, a, r.samples, err) < 0)
 		return -1;
-	if (in->counts.p ? profile_read(in->counts, a, &p, err) < 0
-			 : profile_of(&w, in->file, &samples, &p, err) < 0)
+	if (in->counts.p && profile_read(in->counts, a, r.profile, err) < 0)
+		return err_wrap(err, "the counts");
+	if (!in->counts.p && profile_of(&w, in->file, r.samples, r.profile, err) < 0)
 		return -1;
-	if (in->counts.p && !profile_is_exact(&p))
-		return err_set(err, ERR_INPUT, "the counts are not exact: clock %s", p.clock);
-	if (edit_analyze(in->file, &p, false, a, w.prog, err) < 0 ||
-	    infer_counts(w.prog, err) < 0 || find_function(&w, in->function, err) < 0)
+	if (in->counts.p && !profile_is_exact(r.profile))
+		return err_set(err, ERR_INPUT, "the counts are not exact: clock %s",
+			       r.profile->clock);
+	if (edit_analyze(in->file, r.profile, false, a, r.prog, err) < 0 ||
+	    infer_counts(r.prog, err) < 0)
+		return -1;
+	r.cycles_per_sample = in->counts.p ? in->cycles_per_sample : 0;
+	*out = r;
+	return 0;
+}
+
+int annotated_function(const struct annotated *p, vaddr entry, struct arena *a, struct wr *out,
+		       struct err *err)
+{
+	struct work w = { .arena = a, .out = out, .prog = p->prog };
+	double sum = 0;
+
+	if (find_function(&w, entry, err) < 0)
 		return -1;
 	w.seen = arena_array(a, w.fn->ninsn, sizeof(*w.seen));
 	w.charged = arena_array(a, w.fn->ninsn, sizeof(*w.charged));
 	w.in = arena_array(a, w.fn->nblock, sizeof(*w.in));
-	charge(&w, &samples);
+	charge(&w, p->samples);
 	w.insn = stalls_find(w.prog, w.fn, a);
 	for (uint32_t i = 0; i < w.fn->ninsn; i++)
 		sum += w.seen[i];
-	bool counted = in->counts.p && in->cycles_per_sample > 0;
-	w.scale = counted ? in->cycles_per_sample : least_scale(&w, sum);
+	bool counted = p->cycles_per_sample > 0;
+	w.scale = counted ? p->cycles_per_sample : least_scale(&w, sum);
 	put(&w, arena_printf(a, "function\t0x%" PRIx64 "\t%.3f\t%.3f\t%s\n", w.fn->entry, sum,
 			     w.fn->entry_count, counted ? "counted" : "at-least"));
 	put_causes(&w);
 	for (uint32_t i = 0; i < w.fn->nblock; i++)
 		put_block(&w, &w.fn->block[i]);
 	return 0;
+}
+
+int annotate_write(const struct annotate_input *in, struct arena *a, struct wr *out,
+		   struct err *err)
+{
+	struct annotated p;
+
+	if (annotated_read(in, a, &p, err) < 0)
+		return -1;
+	return annotated_function(&p, in->function, a, out, err);
 }

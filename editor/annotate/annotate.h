@@ -31,16 +31,33 @@
 
 struct arena;
 struct err;
+struct prog;
+struct profile;
+struct samplelines;
 
 struct annotate_input {
 	struct bytes file, samples;
 	struct bytes counts;		/* an exact profile; p NULL: none */
-	vaddr function;			/* its entry */
+	vaddr function;			/* its entry, for annotate_write() */
 	double cycles_per_sample;	/* with counts; 0: not known */
 };
 
 /* -1: malformed input, no such function, or one that is left alone, with the reason. */
 int annotate_write(const struct annotate_input *in, struct arena *a, struct wr *out,
 		   struct err *err);
+
+/* A program with its samples, for what is said of several functions; lives in the arena. */
+struct annotated {
+	struct prog *prog;		/* with its counts */
+	struct profile *profile;	/* what they are inferred from */
+	struct samplelines *samples;
+	double cycles_per_sample;	/* 0: not known */
+};
+
+int annotated_read(const struct annotate_input *in, struct arena *a, struct annotated *out,
+		   struct err *err);
+/* As annotate_write() says of one function. */
+int annotated_function(const struct annotated *p, vaddr entry, struct arena *a, struct wr *out,
+		       struct err *err);
 
 #endif

@@ -36,7 +36,10 @@ int cmd_symbols(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_foreign(int argc, char **argv);
 int cmd_annotate(int argc, char **argv);
+int cmd_picture(int argc, char **argv);
 int cmd_places(int argc, char **argv);
+int cmd_unwind_rows(int argc, char **argv);
+int cmd_unwind(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_disassemble(int argc, char **argv);
 

@@ -181,6 +181,7 @@ int debug_read_ranges(struct debug *d, const struct debug_unit *u, uint32_t form
 		      uint64_t value, addresses_ranges *out);
 /* After all lists: puts the tables into the sections and fixes what names them. */
 int debug_finish_lists(struct debug *d, struct debug_lists *l);
+void debug_free_lists(struct debug_lists *l);
 
 /* originals.c.  Fills d->jumps; after all entries, d->moved. */
 int debug_find_jumps(struct debug *d);

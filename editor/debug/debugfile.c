@@ -234,6 +234,8 @@ int debugfile_make(struct bytes original, struct bytes generation, struct bytes 
 	debugelf_write(&m.gen, m.section.v, m.section.n, out);
 	rc = 0;
 out:
+	debug_free_lists(&m.debug.ranges);
+	debug_free_lists(&m.debug.locations);
 	for (int i = 0; i < DEBUG_NSECTION; i++)
 		wr_free(&m.debug.section[i].now);
 	wr_free(&m.symbols);

@@ -496,6 +496,12 @@ static void put_header(struct wr *out, size_t at, size_t end, uint32_t n)
 	wr_put_u32(out, at + 8, n);
 }
 
+void debug_free_lists(struct debug_lists *l)
+{
+	for (uint32_t i = 0; i < l->table.n; i++)
+		wr_free(&l->table.v[i]->lists);
+}
+
 int debug_finish_lists(struct debug *d, struct debug_lists *l)
 {
 	struct wr *out = &d->section[l->new].now;
@@ -510,7 +516,6 @@ int debug_finish_lists(struct debug *d, struct debug_lists *l)
 		for (uint32_t k = 0; k < t->n; k++)
 			wr_u32(out, t->offset[k]);
 		wr_raw(out, t->lists.p, t->lists.n);
-		wr_free(&t->lists);
 		if (out->n > d->most_bytes)
 			return err_set(d->err, ERR_REFUSED, "too many lists of ranges");
 		put_header(out, at, out->n, t->n);

@@ -16,7 +16,7 @@ enum { ADDRESS_SIZE = 8, MACRO_FLAGS = 2, MACRO_LINES = 3 };	/* offsets in .debu
 static int read_header(struct debug *d, struct debug_unit *u, struct rd *r)
 {
 	struct bytes all = d->section[u->section].was;
-	uint8_t kind = DW_UT_compile, address;
+	uint8_t kind = DW_UT_compile, address = 0;
 	uint32_t length = rd_u32(r);
 
 	if (length >= 0xfffffff0)

@@ -272,14 +272,14 @@ int boltread(struct bytes file, struct bytes text, struct arena *a, struct profi
 	*counts = (struct boltread_counts){ 0 };
 	*out = (struct profile){ .clock = "branches" };
 	if (image_parse(file, a, &img, err) < 0 || boltnames_read(&file, a, &names, err) < 0)
-		return -1;
+		return err_wrap(err, "the program");
 	struct bytes id = buildid_find(&img).id;
 	for (uint64_t i = 0; i < id.n && i < 64; i++)
 		(void)snprintf(hex + 2 * i, 3, "%02x", id.p[i]);	/* fits */
 	if (boltlines_read(text, &names, hex, a, &lines, err) < 0)
 		return -1;
 	if (analyze(&r, file, &lines, err) < 0)
-		return -1;
+		return err_wrap(err, "the program");
 	struct sightings_source source = { .mapped = &img, .executions = true };
 	source.sighting = sightings_of(&lines, a, &source.nsighting);
 	take_lines(&r, &lines, &source, out);

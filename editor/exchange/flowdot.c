@@ -115,6 +115,26 @@ int flowdot_text(const struct prog *prog, vaddr entry, struct wr *out, struct er
 	return 0;
 }
 
+static void edge_line(struct writer *w, uint32_t from, uint32_t to, const char *kind,
+		      double count)
+{
+	put(w, arena_printf(w->prog->arena,
+			    "edge\t0x%" PRIx64 "\t0x%" PRIx64 "\t%s\t%.3f\n",
+			    w->fn->block[from].addr, w->fn->block[to].addr, kind, count));
+}
+
+int flowdot_edges(const struct prog *prog, vaddr entry, struct wr *out, struct err *err)
+{
+	struct writer w;
+
+	if (begin(&w, prog, entry, out, err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < w.fn->nblock; i++)
+		if (!w.fn->block[w.order[i]].padding)
+			each_edge(&w, w.order[i], edge_line);
+	return 0;
+}
+
 static void dot_edge(struct writer *w, uint32_t from, uint32_t to, const char *kind,
 		     double count)
 {

@@ -15,6 +15,8 @@ struct err;
 /* As text for people: a line for each block, and one for each edge behind it.
  * -1: no function begins at `entry`, or it is left alone, with the reason. */
 int flowdot_text(const struct prog *prog, vaddr entry, struct wr *out, struct err *err);
+/* The edges alone, a line for each: "edge FROM TO KIND COUNT", separated by tabs. */
+int flowdot_edges(const struct prog *prog, vaddr entry, struct wr *out, struct err *err);
 /* As a graph for Graphviz; what runs more is drawn heavier. */
 int flowdot_dot(const struct prog *prog, vaddr entry, struct wr *out, struct err *err);
 

@@ -228,6 +228,8 @@ static void sort_words(struct signing *s, uint32_t first)
 {
 	uint32_t n = first;
 
+	if (first == s->words.n)
+		return;
 	qsort(s->words.v + first, s->words.n - first, sizeof(*s->words.v), by_word);
 	for (uint32_t i = first; i < s->words.n; i++)
 		if (i == first || s->words.v[i] != s->words.v[n - 1])

@@ -424,7 +424,7 @@ struct table *measure_table(const struct measure *m, const char *const *name, ui
 
 	assert(n <= MAX_LAYOUTS);
 	for (uint32_t i = 0; i < n; i++)
-		col[i + 1] = (struct table_column){ name[i], TABLE_REAL };
+		col[i + 1] = (struct table_column){ name[i], TABLE_FIGURE };
 	struct table *t = table_new("layout", (int)n + 1, col);
 	for (size_t f = 0; f < sizeof(figures) / sizeof(figures[0]); f++) {
 		for (uint32_t i = 0; i < n; i++)

@@ -118,12 +118,15 @@ static int run_history(struct work *w, struct client *cl, int argc, const char *
 	struct err err;
 
 	const char *path = argc > 1 ? argv[1] : NULL;
+	char other[PATH_MAX];
 	struct store_module m;
 
 	if (path && path[0] != '/') {
 		if (access_find(w, cl, path, &m, &err) < 0)
 			return fail(cl, &err);
 		path = m.path;
+	} else if (path) {
+		path = work_name(w, path, other);
 	}
 	return done(cl, show_history(w, path, cl, &err), &err);
 }
@@ -135,6 +138,31 @@ static int run_policy(struct work *w, struct client *cl, int argc, const char *c
 	(void)argc;
 	(void)argv;
 	return done(cl, show_policy(w, cl, &err), &err);
+}
+
+static int run_saved(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct show_saved s = { .since_ns = 0 };
+	struct err err;
+	char *end;
+
+	if (argc > 1) {
+		if (strncmp(argv[1], "--since=", 8) != 0)
+			return reject(cl, argv[1]);
+		s.since_ns = strtoull(argv[1] + 8, &end, 10);
+		if (!argv[1][8] || *end || s.since_ns > INT64_MAX)
+			return reject(cl, argv[1]);
+	}
+	return done(cl, show_saved(w, &s, cl, &err), &err);
+}
+
+static int run_overview(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err;
+
+	(void)argc;
+	(void)argv;
+	return done(cl, show_overview(w, cl, &err), &err);
 }
 
 static int set_pause(struct work *w, struct client *cl, bool on)
@@ -261,16 +289,18 @@ static int reoptimize_all(struct work *w, struct client *cl, int n, const char *
 			  bool dry_run)
 {
 	struct err err = { 0 };
+	char other[PATH_MAX];
 	int code = 0;
 
 	for (int i = 0; i < n; i++)
-		if (access_change(w, cl, path[i], &err) < 0)
+		if (access_change(w, cl, work_name(w, path[i], other), &err) < 0)
 			return fail(cl, &err);
 	if (sync_spool(w, cl, &err) < 0)
 		return fail(cl, &err);
 	control_answer(cl)->total = (uint32_t)n;
 	for (int i = 0; i < n && goes_on(w, cl); i++, control_answer(cl)->done++)
-		if (work_reoptimize(w, path[i], dry_run, control_answer(cl), &err) < 0) {
+		if (work_reoptimize(w, work_name(w, path[i], other), dry_run,
+				    control_answer(cl), &err) < 0) {
 			int one = fail(cl, &err);
 
 			code = one > code ? one : code;
@@ -401,6 +431,7 @@ static int for_paths(struct work *w, struct client *cl, int argc, const char *co
 	const char *arg[MAX_ARGS];
 	struct paths p = { .client = cl };
 	struct err err = { 0 };
+	char other[PATH_MAX];
 	int code = 0;
 
 	argc = copy_args(argc, argv, arg);
@@ -412,7 +443,8 @@ static int for_paths(struct work *w, struct client *cl, int argc, const char *co
 					    : "no module of yours has a generation");
 	control_answer(cl)->total = (uint32_t)argc - 1 + p.n;
 	for (int i = 1; i < argc && goes_on(w, cl); i++, control_answer(cl)->done++) {
-		int rc = arg[i][0] != '/' ? reject(cl, arg[i]) : one(w, arg[i], cl, ctx);
+		int rc = arg[i][0] != '/' ? reject(cl, arg[i])
+					  : one(w, work_name(w, arg[i], other), cl, ctx);
 
 		code = rc > code ? rc : code;
 	}
@@ -603,6 +635,8 @@ static const struct command command[] = {
 	{ "sync",       0,  0, FOR_TRUSTED, true,  false, run_sync },
 	{ "list",       0,  0, FOR_ALL,     false, false, run_list },
 	{ "history",    0,  1, FOR_ALL,     false, false, run_history },
+	{ "overview",   0,  0, FOR_ALL,     false, false, run_overview },
+	{ "saved",      0,  1, FOR_ALL,     false, false, run_saved },
 	{ "policy",     0,  0, FOR_ALL,     false, false, run_policy },
 	{ "rule",       1,  1, FOR_ALL,     true,  false, run_rule },
 	{ "reload",     0,  0, FOR_TRUSTED, true,  false, run_reload },

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -283,15 +284,16 @@ struct listing {
 
 /* What is being counted of the module, or was; empty if nothing is. */
 struct counts_text {
-	char state[64], cost_s[24], gain_ppm[24];
+	char state[64];
+	double cost_s, gain_ppm;	/* NAN: nothing is, or was */
 };
 
 static void say_counts(const char *state, const char *counted, double cost_s, double gain,
 		       struct counts_text *out)
 {
 	(void)snprintf(out->state, sizeof(out->state), "%s%s", state, counted);	/* all fit */
-	(void)snprintf(out->cost_s, sizeof(out->cost_s), "%.1f", cost_s);
-	(void)snprintf(out->gain_ppm, sizeof(out->gain_ppm), "%.0f", 1e6 * gain);
+	out->cost_s = cost_s;
+	out->gain_ppm = 1e6 * gain;
 }
 
 static int list_counts(struct work *w, const struct store_module *m, struct counts_text *out,
@@ -302,7 +304,7 @@ static int list_counts(struct work *w, const struct store_module *m, struct coun
 	struct store_counted d;
 	int rc = store_counting_get(w->store, m->id, &c, err);
 
-	*out = (struct counts_text){ "", "", "" };
+	*out = (struct counts_text){ "", NAN, NAN };
 	if (rc < 0)
 		return -1;
 	if (w->burst_pid && strcmp(w->burst_path, m->path) == 0) {
@@ -354,6 +356,7 @@ static bool list_module(void *ctx, const struct store_module *m)
 	struct store_use h;
 	struct speedtest p;
 	struct counts_text counts;
+	struct show_times times;
 	char state[STORE_REFUSAL_MAX + 16] = "original";
 	char inherited[160], fleet[64];
 
@@ -375,12 +378,18 @@ static bool list_module(void *ctx, const struct store_module *m)
 	}
 	if (m->generation && p.generation != m->generation)
 		speedtest_swap(&p, m->generation);		/* nothing came in since */
-	if (m->generation && !speed[0])
+	show_times_of(l->w, m, &times);
+	bool by_turns = speed[0];
+	if (m->generation && !by_turns)
 		speedtest_text(&p, speed);
 	table_row(l->t, m->path, m->samples, m->outside, (uint64_t)m->generation,
 		  (uint64_t)m->functions, (uint64_t)m->movable, m->text_bytes, m->updated_ns,
 		  state, speed, h.verdict, inherited, counts.state, counts.cost_s,
-		  counts.gain_ppm, fleet, show_processes(l->w, m->path));
+		  counts.gain_ppm, fleet, show_processes(l->w, m->path),
+		  m->refusal[0] ? "refused" : m->generation ? "optimized" : "original",
+		  !m->generation ? "" :
+		  speedtest_verdict_code[by_turns ? turns.verdict : p.verdict],
+		  times.as_fast, times.low, times.high);
 	store_profile_free(&h.recent);
 	return true;
 }
@@ -394,8 +403,11 @@ int show_list(struct work *w, struct client *cl, struct err *err)
 		{ "last_sample", TABLE_TIME }, { "state", TABLE_TEXT }, { "speed", TABLE_TEXT },
 		{ "decided", TABLE_TEXT }, { "inherited", TABLE_TEXT },
 		{ "counts", TABLE_TEXT },
-		{ "counts_cost_s", TABLE_TEXT }, { "counts_gain_ppm", TABLE_TEXT },
+		{ "counts_cost_s", TABLE_REAL }, { "counts_gain_ppm", TABLE_REAL },
 		{ "fleet", TABLE_TEXT }, { "processes", TABLE_UINT },
+		{ "state_code", TABLE_TEXT }, { "verdict", TABLE_TEXT },
+		{ "times_as_fast", TABLE_REAL }, { "times_low", TABLE_REAL },
+		{ "times_high", TABLE_REAL },
 	};
 	struct table *t = NEW_TABLE("modules", col);
 	struct listing l = { .w = w, .client = cl, .t = t, .err = err };

@@ -25,6 +25,19 @@ int show_status(struct work *w, struct client *cl, struct err *err);
 int show_list(struct work *w, struct client *cl, struct err *err);
 int show_history(struct work *w, const char *path, struct client *cl, struct err *err);
 int show_policy(struct work *w, struct client *cl, struct err *err);
+/* show_saved.c: CPU time that generations have saved since then, and what Morph has taken. */
+struct show_saved {
+	uint64_t since_ns;	/* since 1970; 0: all there is */
+	bool brief;		/* the sums alone */
+};
+int show_saved(struct work *w, const struct show_saved *s, struct client *cl, struct err *err);
+/* show_overview.c: the machine on one screen; and how many times as fast a generation is as
+ * what was there before, with its interval, NAN where that is not known. */
+int show_overview(struct work *w, struct client *cl, struct err *err);
+struct show_times {
+	double as_fast, low, high;
+};
+void show_times_of(struct work *w, const struct store_module *m, struct show_times *out);
 /* Which rule is about the file at the path, and the settings that it makes.  Asks the
  * parent. */
 int show_rule(struct work *w, const char *path, struct client *cl, struct err *err);
@@ -42,6 +55,11 @@ int show_report(struct work *w, const struct show_report *r, struct client *cl,
 int show_annotate(struct work *w, const char *module, const char *function, struct client *cl,
 		  struct err *err);
 int show_explain(struct work *w, const char *module, struct client *cl, struct err *err);
+
+/* show_explained.c: the module in sentences, a table that is the caller's; `misplaced`: why it
+ * is left because of where it is, "" if it is not; `reasons`: why functions are left. */
+int show_explained(struct work *w, const struct store_module *m, const char *misplaced,
+		   const struct table *reasons, struct table **out, struct err *err);
 
 /* show_fleet.c: how exchanges with a fleet's database go; what a fleet knows of a module and
  * what that is worth, in words or as a table, "" or NULL if nothing. */

@@ -4,6 +4,7 @@
  * Tested by tests/e2e/daemon.sh.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,12 +203,12 @@ static int show_evidence(struct work *w, const struct store_module *m, struct cl
 {
 	static const struct table_column col[] = {
 		{ "of", TABLE_TEXT }, { "samples", TABLE_REAL }, { "count_as", TABLE_REAL },
-		{ "recognised_pct", TABLE_TEXT }, { "functions", TABLE_TEXT },
+		{ "recognised_pct", TABLE_REAL }, { "functions", TABLE_TEXT },
 		{ "note", TABLE_TEXT },
 	};
 	struct work_inherited i;
 	struct policy policy;
-	char pct[16], functions[48];
+	char functions[48];
 
 	if (!work_inherits(w, m->path, &policy))
 		return 0;
@@ -215,11 +216,10 @@ static int show_evidence(struct work *w, const struct store_module *m, struct cl
 	if (rc <= 0)
 		return rc;
 	struct table *t = NEW_TABLE("evidence", col);
-	(void)snprintf(pct, sizeof(pct), "%.1f", 100 * i.matched);	/* all fit */
 	(void)snprintf(functions, sizeof(functions), "%" PRIu32 " of %" PRIu32, i.recognised,
 		       i.functions);
-	table_row(t, "this version", m->samples, m->samples, "", "", "");
-	table_row(t, "the version before", i.samples, i.counts_as, pct, functions,
+	table_row(t, "this version", m->samples, m->samples, NAN, "", "");
+	table_row(t, "the version before", i.samples, i.counts_as, 100 * i.matched, functions,
 		  decide_inherit_text[i.why]);
 	show_give(cl, t);
 	return 0;
@@ -244,20 +244,33 @@ int show_explain(struct work *w, const char *module, struct client *cl, struct e
 	struct table *left_out = NEW_TABLE("profile", left_out_column);
 	struct err why = { 0 };		/* because of where it is, whatever is in it */
 
-	if (!m.refusal[0] && ask_check(w->ask, m.path, w->policy->hard_links, &why) < 0 &&
+	struct names also;
+
+	if (!m.refusal[0] && work_check(w, m.path, &also, &why) < 0 &&
 	    why.kind == ERR_REFUSED)
 		table_row(reasons, why.text, (uint64_t)m.functions, m.text_bytes);
 	if (m.refusal[0]) {
 		table_row(reasons, m.refusal, (uint64_t)m.functions, m.text_bytes);
 	} else {
 		rc = ask_explain(w, &m, &text, err);
-		if (rc == 0) {
+		if (rc < 0 && err->kind == ERR_REFUSED) {	/* what keeps it out is said */
+			rc = 0;
+			if (why.kind != ERR_REFUSED)
+				table_row(reasons, err->text, (uint64_t)m.functions,
+					  m.text_bytes);
+			why = *err;
+		} else if (rc == 0) {
 			read_table(wr_bytes(&text), "reasons", reasons, add_reason);
 			read_table(wr_bytes(&text), "confidence", told, add_confidence);
 			read_table(wr_bytes(&text), "profile", left_out, add_line);
 		}
 	}
+	struct table *explained = NULL;
+	if (rc == 0)
+		rc = show_explained(w, &m, why.kind == ERR_REFUSED ? why.text : "", reasons,
+				    &explained, err);
 	if (rc == 0) {
+		show_give(cl, explained);
 		answer_table(control_answer(cl), reasons);
 		if (table_nrow(told))
 			answer_table(control_answer(cl), told);

@@ -102,6 +102,18 @@ int show_policy(struct work *w, struct client *cl, struct err *err)
 	return 0;
 }
 
+/* Appends which other names are swapped with it. */
+static void add_names(char *text, size_t size, const struct names *also)
+{
+	size_t n = strlen(text);
+
+	for (unsigned i = 0; i < also->n && n < size; i++)	/* cut, if need be */
+		n += (size_t)snprintf(text + n, size - n, "%s %s",
+				      i ? "," : also->n > 1 ? "; with its other names"
+							    : "; with its other name",
+				      names_at(also, i));
+}
+
 int show_rule(struct work *w, const char *path, struct client *cl, struct err *err)
 {
 	static const struct table_column col[] = {
@@ -117,15 +129,19 @@ int show_rule(struct work *w, const char *path, struct client *cl, struct err *e
 	bool allowed = included && !(r && r->refuse);
 	/* what else speaks against it is told beforehand, too */
 	struct err why = { 0 };
-	bool refused = allowed && ask_check(w->ask, path, w->policy->hard_links, &why) < 0;
+	struct names also;
+	char known[sizeof(also.text) + 64];
+	bool refused = allowed && work_check(w, path, &also, &why) < 0;
+	(void)snprintf(known, sizeof(known), "%s", r ? "the rule" : "no rule is about it");
+	if (allowed && !refused)
+		add_names(known, sizeof(known), &also);
 	struct table *t = NEW_TABLE("module", col);
 	table_row(t, path, (int)(allowed && !refused), r ? r->name : "",
 		  (uint64_t)(r ? r->line : 0),
 		  !included	   ? "not among the policy's modules"
 		  : r && r->refuse ? "the rule refuses it"
 		  : refused	   ? why.text
-		  : r		   ? "the rule"
-				   : "no rule is about it");
+				   : known);
 	show_give(cl, t);
 	show_settings(w, &policy, cl);
 	return 0;

@@ -16,6 +16,8 @@ static const struct {
 	const char *title, *name[MOST + 1];
 } usual[] = {
 	{ "modules", { "path", "samples", "generation", "state", "speed" } },
+	{ "saved", { "path", "cpu_s", "times_as_fast", "saved_s", "low_s", "high_s" } },
+	{ "unmeasured", { "path", "generation", "cpu_s", "why" } },
 	{ "reoptimized", { "path", "generation", "installed", "samples", "functions",
 			   "functions_moved" } },
 };

@@ -12,14 +12,21 @@ const struct ctl_command ctl_commands[] = {
 	  "what is wrong, sampling, samples by kind, idle conditions, processes; --check: only "
 	  "what is wrong, exit code 1 if something is; --sync takes in the spool first",
 	  ctl_status },
-	{ "list", "", "modules with their samples, generations and state", ctl_ask_alone },
+	{ "list", "[--all]",
+	  "modules with their samples, generations and state; --all: also those with\n"
+	  "        hardly any samples",
+	  ctl_list },
 	{ "report",
-	  "[MODULE] [--sort=count|name] [--limit=N] [--log=LOG|PROFILE]...\n"
-	  "        [--by=machine|program|module|procedure|line|inlined] [--binary=FILE]...\n"
-	  "        [--store=DIR]",
+	  "[MODULE] [--sort=count|name|callees] [--limit=N] [--log=LOG|PROFILE]...\n"
+	  "        [--by=machine|program|module|procedure|line|inlined] [--html=OUT]\n"
+	  "        [--binary=FILE]... [--store=DIR]",
 	  "modules and their procedures by samples; --log: those of recordings (no daemon "
 	  "needed),\n        also by program, source line or inlined function",
 	  ctl_report },
+	{ "saved", "[--since=T]",
+	  "CPU time that generations have saved, by program and in all, as far as it is\n"
+	  "        measured, less what Morph has taken; T: 12h, 7d, 2026-11-20T14:30",
+	  ctl_saved },
 	{ "annotate",
 	  "MODULE FUNCTION [--log=LOG|PROFILE]... [--counts=PROFILE [--mhz=N]] [--blocks]\n"
 	  "        [--limit=N] [--binary=FILE]... [--store=DIR]",
@@ -27,7 +34,9 @@ const struct ctl_command ctl_commands[] = {
 	  "        daemon needed), with cycles and what they wait for; --counts: by how often\n"
 	  "        they ran",
 	  ctl_annotate },
-	{ "explain", "MODULE", "why functions of a module are left as they are",
+	{ "explain", "MODULE",
+	  "a module in sentences: what runs, what it has brought, what is next, what would\n"
+	  "        change that, and why functions are left as they are",
 	  ctl_ask_module },
 	{ "reoptimize", "PATH... | --all [--dry-run] [--wait]",
 	  "lays modules out anew and swaps them in; --all: those with samples enough; "
@@ -66,12 +75,13 @@ const struct ctl_command ctl_commands[] = {
 	  "        database's schema or brings it up to date; test: what works and what not",
 	  ctl_share },
 	{ "record",
-	  "-o LOG [--clock=NAME] [--rate=HZ] [--registers[=STACKBYTES] [--memory]]\n"
-	  "        [--branches[=HZ]] [--pid=PID] -- COMMAND...",
-	  "samples one command into a log (no daemon needed); --registers: with what its "
-	  "registers\n"
-	  "        hold, --memory: and point to, for edges; --branches: with branch stacks;\n"
-	  "        --pid: a process that runs already as well",
+	  "-o LOG [--clock=NAME] [--rate=HZ] [--stacks[=BYTES]]\n"
+	  "        [--registers[=STACKBYTES] [--memory]] [--branches[=HZ]] [--pid=PID]\n"
+	  "        -- COMMAND...",
+	  "samples one command into a log (no daemon needed); --stacks: with who called\n"
+	  "        whom; --registers: with what its registers hold, --memory: and point to,\n"
+	  "        for edges; --branches: with branch stacks; --pid: a process that runs\n"
+	  "        already as well",
 	  ctl_record },
 	{ "profile", "LOG -o DIR [--store=DIR]",
 	  "makes block profiles of a log, or of counts (no daemon needed)", ctl_profile },
@@ -87,11 +97,11 @@ const struct ctl_command ctl_commands[] = {
 	  "        profiles of llvm-bolt: fdata, pre-aggregated (no daemon needed)",
 	  ctl_import },
 	{ "export",
-	  "LOG|PROFILE... -o OUT\n"
-	  "        --format=pprof|folded|speedscope|firefox|fdata|preagg|dot\n"
+	  "LOG|PROFILE... --html=OUT | -o OUT\n"
+	  "        --format=pprof|folded|speedscope|firefox|fdata|preagg|dot|html\n"
 	  "        [--module=NAME] [--binary=FILE]... [--store=DIR]",
-	  "writes what recordings or profiles show in the forms of other tools (no daemon "
-	  "needed)",
+	  "writes what recordings or profiles show in the forms of other tools, or as one\n"
+	  "        page of HTML (no daemon needed)",
 	  ctl_export },
 	{ "cfg",
 	  "MODULE FUNCTION --log=LOG|PROFILE [--dot] [--output=FILE] [--binary=FILE]...\n"
@@ -117,8 +127,8 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_metrics },
 	{ "try",
 	  "[--time=S] [--prepare=COMMAND] [--output=FILE]... [--repeatable] [--save=DIR]\n"
-	  "        -- COMMAND... | --pid=PID [--time=S] [--count=COMMAND] [--turn=S]\n"
-	  "        [--burst=S] [--keep] [--store=DIR]",
+	  "        [--html=OUT] -- COMMAND... | --pid=PID [--time=S] [--count=COMMAND]\n"
+	  "        [--turn=S] [--burst=S] [--keep] [--store=DIR]",
 	  "runs a command as it is and with new layouts, and tells how much faster it is (no "
 	  "daemon\n"
 	  "        and no privileges needed, nothing is kept); --pid: the same of a process "

@@ -8,6 +8,10 @@
 struct ctl_command;
 struct table;
 
+/* Of what --json prints, doc/morphctl.schema.json: it rises when a name, a unit or a meaning
+ * changes or goes, not when something is added. */
+enum { CTL_JSON_VERSION = 1 };
+
 enum ctl_colour { CTL_COLOUR_AUTO, CTL_COLOUR_ALWAYS, CTL_COLOUR_NEVER };
 
 struct ctl {
@@ -28,12 +32,14 @@ struct ctl_command {
 
 extern const struct ctl_command ctl_commands[];		/* ends with name == NULL */
 
+int ctl_overview(const struct ctl *ctl);	/* without a command */
 int ctl_ask(const struct ctl *ctl, int argc, char **argv);	/* request as it is given */
 int ctl_ask_alone(const struct ctl *ctl, int argc, char **argv);	/* takes no arguments */
 /* paths made absolute */
 int ctl_ask_paths(const struct ctl *ctl, int argc, char **argv);
 int ctl_ask_module(const struct ctl *ctl, int argc, char **argv);	/* the first one, if it
 									 * is a path */
+int ctl_list(const struct ctl *ctl, int argc, char **argv);
 int ctl_keep(const struct ctl *ctl, int argc, char **argv);
 int ctl_undo(const struct ctl *ctl, int argc, char **argv);
 int ctl_status(const struct ctl *ctl, int argc, char **argv);
@@ -50,6 +56,7 @@ int ctl_cfg(const struct ctl *ctl, int argc, char **argv);
 int ctl_stats(const struct ctl *ctl, int argc, char **argv);
 int ctl_diff(const struct ctl *ctl, int argc, char **argv);
 int ctl_metrics(const struct ctl *ctl, int argc, char **argv);
+int ctl_saved(const struct ctl *ctl, int argc, char **argv);
 int ctl_try(const struct ctl *ctl, int argc, char **argv);
 int ctl_share(const struct ctl *ctl, int argc, char **argv);
 int ctl_verify(const struct ctl *ctl, int argc, char **argv);

@@ -297,6 +297,20 @@ static struct table *hottest(const struct table *blocks, uint32_t limit)
 
 /* --- the command --- */
 
+/* A pipe will do: it is read once. */
+static int open_counts(const char *path, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
+	if (fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISFIFO(st.st_mode)))
+		return fd;
+	close(fd);
+	return err_set(err, ERR_INPUT, "'%s': neither a regular file nor a pipe", path);
+}
+
 static int annotate(struct annotation *a, const char *module, const char *function,
 		    struct err *err)
 {
@@ -311,10 +325,9 @@ static int annotate(struct annotation *a, const char *module, const char *functi
 	if (a->fd < 0)
 		return err_wrap(err, "'%s'", a->e.module.v[a->module].path);
 	if (a->o->counts) {
-		a->counts = open(a->o->counts, O_RDONLY | O_CLOEXEC);
+		a->counts = open_counts(a->o->counts, err);
 		if (a->counts < 0)
-			return err_set(err, ERR_SYS, "'%s': open: %s", a->o->counts,
-				       strerror(errno));
+			return -1;
 	}
 	if (ask_cycles(a, (double)a->e.period_ns / 1e9 * mhz * 1e6, err) < 0)
 		return err_wrap(err, "'%s'", a->e.module.v[a->module].path);

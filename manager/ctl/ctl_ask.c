@@ -18,8 +18,7 @@ int ctl_usage(const struct ctl *ctl)
 
 int ctl_without_edit(void)
 {
-	(void)fputs("morphctl: morph-edit is not beside morphctl; --morph-edit names it\n",
-		    stderr);
+	(void)fputs("morphctl: morph-edit is not beside morphctl\n", stderr);
 	return 1;
 }
 

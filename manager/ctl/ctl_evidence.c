@@ -69,9 +69,6 @@ static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 	case 'm':
 		o->module = optarg;
 		return 0;
-	case 'e':
-		o->source.at.morph_edit = optarg;
-		return 0;
 	case 'h':
 		o->shares = true;
 		return 0;
@@ -80,6 +77,9 @@ static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 		return 0;
 	case 'O':
 		o->out = optarg;
+		return 0;
+	case 'H':
+		o->html = optarg;
 		return 0;
 	case 'B':
 		o->blocks = true;
@@ -111,11 +111,11 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 		{ "by", required_argument, NULL, 'y' },
 		{ "counts", required_argument, NULL, 'c' },
 		{ "dot", no_argument, NULL, 'd' },
+		{ "html", required_argument, NULL, 'H' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ "log", required_argument, NULL, 'L' },
 		{ "mhz", required_argument, NULL, 'z' },
 		{ "module", required_argument, NULL, 'm' },
-		{ "morph-edit", required_argument, NULL, 'e' },
 		{ "output", required_argument, NULL, 'O' },
 		{ "shares", no_argument, NULL, 'h' },
 		{ "sort", required_argument, NULL, 'o' },
@@ -126,12 +126,23 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 
 	*out = (struct ctl_evidence){ .by = ROWS_PROCEDURE, .limit = limit,
 				      .binary = memory_new((size_t)argc, sizeof(char *)),
-				      .log = memory_new((size_t)argc, sizeof(char *)) };
-	out->source.at = (struct modulefile_places){ program_of_ours("morph-edit"),
-						     "/var/lib/morph" };
+				      .log = memory_new((size_t)argc, sizeof(char *)),
+				      .edit = program_of_ours("morph-edit") };
+	out->source.at = (struct modulefile_places){ out->edit, "/var/lib/morph" };
 	out->source.binary = out->binary;
 	while (code == 0 && (c = getopt_long(argc, argv, "", options, NULL)) != -1)
 		code = take(ctl, c, out);
+	struct err err = { 0 };
+
+	if (code == 0 && modulefile_check(out->binary, out->source.nbinary, &err) < 0) {
+		say_line(stderr, "morphctl: %s", err.text);
+		code = err_exit_code(&err);
+	}
+	if (code == 0 && out->mhz > 0 && !out->counts) {
+		say_line(stderr, "morphctl %s: --mhz is for executions: --counts names them",
+			 ctl->command->name);
+		code = 2;
+	}
 	if (code == 0 && !out->source.at.morph_edit)
 		code = ctl_without_edit();
 	if (code)
@@ -164,8 +175,10 @@ bool ctl_evidence_only_logs(const struct ctl *ctl, int argc, char **argv,
 
 void ctl_evidence_free(struct ctl_evidence *o)
 {
+	free(o->edit);
 	free(o->binary);
 	free(o->log);
+	o->edit = NULL;
 	o->binary = o->log = NULL;
 }
 
@@ -175,6 +188,21 @@ void ctl_evidence_notes(const struct evidence *e)
 		if (e->module.v[i].note)
 			say_line(stderr, "morphctl: %s: %s", e->module.v[i].path,
 				 e->module.v[i].note);
+	double cut = evidence_cut(e);
+
+	if (cut > 0)
+		say_line(stderr, "morphctl: the stacks of %.0f of %.0f samples begin with "
+			 "[cut off]: who called is not known further", cut, e->total);
+	if (e->cut_short > 0)
+		say_line(stderr, "morphctl: %.0f of them because the piece was too short: "
+			 "`record --stacks=BYTES` takes more", e->cut_short);
+	if (e->guessed > 0)
+		say_line(stderr, "morphctl: %.0f of %.0f samples are in code without unwind "
+			 "rows: who called it may be missing in their stacks", e->guessed,
+			 e->total);
+	if (e->damaged)
+		say_line(stderr, "morphctl: left out are %llu parts of the recording that are "
+			 "damaged or cut off", (unsigned long long)e->damaged);
 }
 
 int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uint32_t n,
@@ -192,12 +220,34 @@ int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uin
 	return 0;
 }
 
+int ctl_evidence_out(const char *out, const char *const *input, uint32_t n, struct err *err)
+{
+	struct stat to, from;
+
+	if (strcmp(out, "-") == 0 || stat(out, &to) < 0)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		if (stat(input[i], &from) == 0 && from.st_dev == to.st_dev &&
+		    from.st_ino == to.st_ino)
+			return err_set(err, ERR_USAGE, "'%s' would be written over '%s'", out,
+				       input[i]);
+	return 0;
+}
+
 static uint32_t find_module(const struct evidence *e, const char *name)
 {
 	for (uint32_t i = 0; i < e->module.n; i++)
 		if (e->module.v[i].file && rows_is_module(&e->module.v[i], name))
 			return i;
 	return EVIDENCE_NONE;
+}
+
+int ctl_evidence_nothing(const struct ctl_evidence *o, bool found)
+{
+	if (!o->module || found)
+		return 0;
+	say_line(stderr, "morphctl: no samples of '%s'", o->module);
+	return 1;
 }
 
 static uint32_t find_function(const struct evidence_module *m, const char *name)

@@ -16,12 +16,14 @@ struct ctl_evidence {
 	bool dot;			/* for Graphviz */
 	const char *out;		/* NULL: standard output */
 	bool blocks;			/* only these, hottest first */
+	const char *html;		/* a page is written to it; NULL: no page */
 	const char *counts;		/* an exact profile, NULL: none */
 	double mhz;			/* 0: as the machine says */
 	bool shares;			/* recordings of different lengths count alike */
 	const char *module;		/* NULL: all */
 	const char *sort;		/* NULL: as the command does */
 	uint32_t limit;			/* rows of a table */
+	char *edit;			/* morph-edit's path; malloc'd */
 	const char **log;		/* [nlog] of --log; malloc'd */
 	uint32_t nlog;
 };
@@ -41,8 +43,12 @@ void ctl_evidence_free(struct ctl_evidence *o);
  * exit code after a message. */
 int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uint32_t n,
 		      struct arena *a, struct evidence *out);
-/* Says what could not be had of modules. */
+/* Where a module is named, and nothing is of it, says that; 0, or the exit code. */
+int ctl_evidence_nothing(const struct ctl_evidence *o, bool found);
+/* What could not be had is news, not a failure: the samples are all there. */
 void ctl_evidence_notes(const struct evidence *e);
+/* A recording is not written over by what is made of it: -1 if `out` is one of them. */
+int ctl_evidence_out(const char *out, const char *const *input, uint32_t n, struct err *err);
 /* The indices of a module, and of a function of it: NAME, fn_HEX or 0xHEX.  -1: there are no
  * samples of it. */
 int ctl_evidence_function(const struct evidence *e, const char *module, const char *function,

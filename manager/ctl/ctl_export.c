@@ -19,7 +19,9 @@
 #include "lib/profile.h"
 #include "lib/say.h"
 #include "manager/ctl/ctl_evidence.h"
+#include "manager/ctl/ctl_page.h"
 #include "manager/ctl/profile_log.h"
+#include "manager/ctl/tempfolder.h"
 #include "manager/parent/program.h"
 #include "manager/report/evidence.h"
 #include "manager/report/export.h"
@@ -37,7 +39,7 @@ struct request {
 
 static const struct form {
 	const char *name;
-	/* of all modules together; NULL: of one, by the job */
+	/* of all modules together; NULL: of one, by the job, or a page */
 	int (*write)(const struct evidence *e, struct wr *out, struct err *err);
 	enum job_form job;
 } forms[] = {
@@ -48,6 +50,7 @@ static const struct form {
 	{ "fdata", NULL, JOB_FDATA },
 	{ "preagg", NULL, JOB_PREAGG },
 	{ "dot", NULL, JOB_DOT },
+	{ "html", NULL, NJOB_FORM },
 	{ NULL, NULL, NJOB_FORM },
 };
 
@@ -64,7 +67,6 @@ static int write_out(const char *path, struct bytes b, struct err *err)
 
 /* --- all modules together --- */
 
-/* What could not be had is news, not a failure: the samples are all there. */
 static void say_notes(const struct evidence *e)
 {
 	ctl_evidence_notes(e);
@@ -146,42 +148,43 @@ static int look_into(const struct request *r, const char *dir, struct arena *a,
 	return rc;
 }
 
-static void remove_folder(const char *dir)
+/* Where nothing is chosen, one of them is why. */
+static void say_reasons(char *why)
 {
-	DIR *d = opendir(dir);
-	struct dirent *ent;
-
-	while (d && (ent = readdir(d)))
-		if (ent->d_name[0] != '.')
-			(void)unlinkat(dirfd(d), ent->d_name, 0);	/* a temporary one */
-	if (d)
-		closedir(d);
-	(void)rmdir(dir);		/* likewise */
+	for (char *rest = why, *line; (line = strsep(&rest, "\n")) && rest; )
+		say_line(stderr, "morphctl: %s", line);
 }
 
 /* A log's profiles, in a folder of their own for a moment. */
 static int choose_of_log(const struct request *r, struct arena *a, struct chosen *c,
 			 struct err *err)
 {
-	const char *tmp = getenv("TMPDIR");
-	char dir[PATH_MAX];
+	struct profile_log_places places = { r->source.at, r->source.binary,
+					     r->source.nbinary, NULL };
+	struct tempfolder tmp;
+	char *why = NULL;
+	size_t n;
 
-	if (snprintf(dir, sizeof(dir), "%s/morph-export.XXXXXX", tmp ? tmp : "/tmp") >=
-		    PATH_MAX || !mkdtemp(dir))
-		return err_set(err, ERR_SYS, "temporary folder: %s", strerror(errno));
-	int rc = profile_log_write(r->input[0], dir, &r->source.at, NULL, err);
+	if (tempfolder_make(&tmp, err) < 0)
+		return -1;
+	places.why = memory_need(open_memstream(&why, &n));
+	int rc = profile_log_write(r->input[0], tmp.path, &places, NULL, err);
 	if (rc == 0)
-		rc = look_into(r, dir, a, c, err);
-	remove_folder(dir);
+		rc = look_into(r, tmp.path, a, c, err);
+	tempfolder_remove(&tmp);
+	(void)fclose(places.why);	/* memory */
+	if (rc == 0 && !c->text.p)
+		say_reasons(why);
+	free(why);
 	return rc;
 }
 
 static int choose(const struct request *r, struct arena *a, struct chosen *c, struct err *err)
 {
-	int fd = open(r->input[0], O_RDONLY | O_NOCTTY | O_CLOEXEC), rc;
+	int fd = modulefile_recording(r->input[0], err), rc;
 
 	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", r->input[0], strerror(errno));
+		return -1;
 	if (profile_is_in(fd) > 0) {
 		rc = look_at(r, fd, a, c, err);
 		if (rc < 0)
@@ -191,7 +194,7 @@ static int choose(const struct request *r, struct arena *a, struct chosen *c, st
 	}
 	close(fd);
 	if (rc == 0 && !c->text.p)
-		rc = err_set(err, ERR_USAGE, r->module ? "'%s': nothing of '%s' is in it"
+		rc = err_set(err, ERR_INPUT, r->module ? "'%s': nothing of '%s' is in it"
 						       : "'%s': no module is in it",
 			     r->input[0], r->module);
 	return rc;
@@ -240,15 +243,42 @@ static const struct form *find_form(const char *name)
 	return NULL;
 }
 
+static bool is_page(const struct form *form)
+{
+	return !form->write && form->job == NJOB_FORM;
+}
+
+static int export_page(const struct request *r)
+{
+	struct ctl_evidence o = { .source = r->source };
+	struct arena *a = arena_new();
+	struct evidence e;
+
+	o.source.stacks = false;	/* a page shows no callers */
+	int code = ctl_evidence_read(&o, r->input, r->ninput, a, &e);
+
+	if (code == 0)
+		code = ctl_page_logs(&o, &e, r->input, r->ninput, r->out);
+	arena_free(a);
+	return code;
+}
+
 static int run(const struct request *r, const struct form *form)
 {
 	struct arena *a = arena_new();
 	struct err err = { 0 };
-	int rc = form->write ? export_all(r, form, a, &err) : export_one(r, form, a, &err);
+	int rc = ctl_evidence_out(r->out, r->input, r->ninput, &err), code = 0;
 
+	if (rc == 0)
+		rc = modulefile_check(r->source.binary, r->source.nbinary, &err);
+	if (rc == 0 && is_page(form))
+		code = export_page(r);
+	else if (rc == 0)
+		rc = form->write ? export_all(r, form, a, &err)
+				 : export_one(r, form, a, &err);
 	arena_free(a);
 	if (rc == 0)
-		return 0;
+		return code;
 	say_line(stderr, "morphctl: %s", err.text);
 	return err_exit_code(&err);
 }
@@ -267,7 +297,8 @@ static int flow(const struct ctl_evidence *o, const char *module, const char *fu
 	struct evidence e;
 	int code = ctl_evidence_read(o, o->log, o->nlog, a, &e);
 
-	if (code == 0 && ctl_evidence_function(&e, module, function, &m, &f, &err) == 0) {
+	if (code == 0 && ctl_evidence_out(r.out, r.input, r.ninput, &err) == 0 &&
+	    ctl_evidence_function(&e, module, function, &m, &f, &err) == 0) {
 		r.function = e.module.v[m].function[f].entry;
 		(void)export_one(&r, &form, a, &err);	/* *err says whether it failed */
 	}
@@ -297,16 +328,16 @@ int ctl_export(const struct ctl *ctl, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "format", required_argument, NULL, 'f' },
+		{ "html", required_argument, NULL, 'h' },
 		{ "module", required_argument, NULL, 'm' },
 		{ "binary", required_argument, NULL, 'b' },
-		{ "morph-edit", required_argument, NULL, 'e' },
 		{ "store", required_argument, NULL, 's' },
 		{ 0 }
 	};
 	const char **binary = memory_new((size_t)argc, sizeof(*binary));
-	struct request r = { .source = { .at = { program_of_ours("morph-edit"),
-						 "/var/lib/morph" },
-					 .binary = binary } };
+	char *edit = program_of_ours("morph-edit");
+	struct request r = { .source = { .at = { edit, "/var/lib/morph" },
+					 .binary = binary, .stacks = true } };
 	const struct form *form = NULL;
 	bool usage = false;
 	int c, code = 2;
@@ -316,8 +347,11 @@ int ctl_export(const struct ctl *ctl, int argc, char **argv)
 		case 'o': r.out = optarg; break;
 		case 'm': r.module = optarg; break;
 		case 'b': binary[r.source.nbinary++] = optarg; break;
-		case 'e': r.source.at.morph_edit = optarg; break;
 		case 's': r.source.at.store = optarg; break;
+		case 'h':
+			r.out = optarg;
+			form = find_form("html");
+			break;
 		case 'f':
 			form = find_form(optarg);
 			usage = usage || !form;
@@ -327,12 +361,19 @@ int ctl_export(const struct ctl *ctl, int argc, char **argv)
 	}
 	r.input = (const char *const *)argv + optind;
 	r.ninput = (uint32_t)(argc - optind);
-	if (usage || !form || !r.out || optind >= argc)
+	if (form && r.module && (form->write || is_page(form))) {
+		say_line(stderr, "morphctl export: --module is for forms of one module, and "
+			 "'%s' is of all", form->name);
+		usage = true;
+	}
+	if (usage || !form || !r.out || optind >= argc) {
 		code = ctl_usage(ctl);
-	else if (!r.source.at.morph_edit)
+	} else if (!r.source.at.morph_edit) {
 		code = ctl_without_edit();
-	else
+	} else {
 		code = run(&r, form);
+	}
 	free(binary);
+	free(edit);
 	return code;
 }

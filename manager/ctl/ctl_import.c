@@ -11,15 +11,19 @@
 #include "manager/ctl/profile_bolt.h"
 #include "manager/ctl/profile_log.h"
 #include "manager/parent/program.h"
+#include "manager/report/modulefile.h"
 
 static int import(const struct profile_log_import *what, const char *dir,
 		  const struct modulefile_places *places)
 {
 	struct err err = { 0 };
 
-	int rc = profile_bolt_is(what->recording[0])
-			 ? profile_bolt_import(what, dir, places, stdout, &err)
-			 : profile_log_import(what, dir, places, stdout, &err);
+	int rc = modulefile_check(what->binary, what->nbinary, &err);
+
+	if (rc == 0)
+		rc = profile_bolt_is(what->recording[0])
+			     ? profile_bolt_import(what, dir, places, stdout, &err)
+			     : profile_log_import(what, dir, places, stdout, &err);
 	if (rc == 0)
 		return 0;
 	say_line(stderr, "morphctl: %s", err.text);
@@ -30,11 +34,11 @@ int ctl_import(const struct ctl *ctl, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "binary", required_argument, NULL, 'b' },
-		{ "morph-edit", required_argument, NULL, 'e' },
 		{ "store", required_argument, NULL, 's' },
 		{ 0 }
 	};
-	struct modulefile_places places = { program_of_ours("morph-edit"), "/var/lib/morph" };
+	char *edit = program_of_ours("morph-edit");
+	struct modulefile_places places = { edit, "/var/lib/morph" };
 	const char **binary = memory_new((size_t)argc, sizeof(*binary));
 	struct profile_log_import what = { .binary = binary };
 	const char *dir = NULL;
@@ -45,8 +49,6 @@ int ctl_import(const struct ctl *ctl, int argc, char **argv)
 			dir = optarg;
 		else if (c == 'b')
 			binary[what.nbinary++] = optarg;
-		else if (c == 'e')
-			places.morph_edit = optarg;
 		else if (c == 's')
 			places.store = optarg;
 		else
@@ -61,5 +63,6 @@ int ctl_import(const struct ctl *ctl, int argc, char **argv)
 	else
 		code = import(&what, dir, &places);
 	free(binary);
+	free(edit);
 	return code;
 }

@@ -3,7 +3,7 @@
  * The form is that of the OpenMetrics specification, 1.0: families of metrics, each with its
  * kind and a sentence, and `# EOF`; or Prometheus' own of before, in which a counter's family
  * is named with its _total: node_exporter's textfile collector takes that alone.  Figures are
- * those of `status`, `list` and `history`, of modules that the caller may see.
+ * those of `status`, `list`, `history` and `saved`, of modules that the caller may see.
  *
  * Tested by tests/e2e/metrics.sh.
  */
@@ -51,6 +51,13 @@ static const struct family {
 	  "Number of the generation that is at the path, 0: the original." },
 	{ "modules", "processes", "path", "morph_module_processes", "gauge",
 	  "Running processes that have a generation of the module mapped in." },
+	{ "in_all", "cpu_s", "what", "morph_cpu_seconds", "gauge",
+	  "CPU time that generations have saved as far as it is measured, that Morph has taken "
+	  "(cost), and what is left of the one without the other." },
+	{ "saved", "saved_s", "path", "morph_module_saved_seconds", "gauge",
+	  "CPU time that generations of a module have saved, where it is measured." },
+	{ "cost", "cpu_s", "what", "morph_cost_seconds", "counter",
+	  "CPU time that Morph has taken; that of interrupts and counting is estimated." },
 };
 enum { NFAMILY = sizeof(families) / sizeof(families[0]) };
 
@@ -110,6 +117,7 @@ static bool is_number(const char *s)
 {
 	char *end;
 
+	s += *s == '-';
 	if (!*s || strspn(s, "0123456789.") != strlen(s))
 		return false;
 	(void)strtod(s, &end);
@@ -179,7 +187,8 @@ static void put_tables(struct wr *out, const struct ctl_tables *t)
 
 int ctl_metrics(const struct ctl *ctl, int argc, char **argv)
 {
-	static const char *const request[] = { "status", "list", "history" };
+	static const char *const request[] = { "status", "list", "history", "saved" };
+	enum { NREQUEST = sizeof(request) / sizeof(request[0]) };
 	struct wr out = { 0 };
 	struct err err = { 0 };
 	int code = 0;
@@ -187,7 +196,7 @@ int ctl_metrics(const struct ctl *ctl, int argc, char **argv)
 	prometheus = argc == 2 && strcmp(argv[1], "--prometheus") == 0;
 	if (argc > 1 + prometheus)
 		return ctl_usage(ctl);
-	for (int i = 0; i < 3 && code == 0; i++) {
+	for (int i = 0; i < NREQUEST && code == 0; i++) {
 		struct ctl_tables t;
 
 		code = ctl_fetch(ctl, 1, &request[i], &t);

@@ -18,7 +18,8 @@
 #include "monitor/record.h"
 #include "policy/policy.h"
 
-enum { DEFAULT_RATE_HZ = 251, DEFAULT_BRANCHES_HZ = 251 };
+enum { DEFAULT_RATE_HZ = 251, DEFAULT_BRANCHES_HZ = 251,
+       DEFAULT_STACK_BYTES = 8192 };	/* of --stacks; as perf has it, chosen */
 
 static int clock_of(const char *name)
 {
@@ -62,13 +63,14 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 		{ "clock", required_argument, NULL, 'c' },
 		{ "rate", required_argument, NULL, 'r' },
 		{ "registers", optional_argument, NULL, 's' },
+		{ "stacks", optional_argument, NULL, 'S' },
 		{ "memory", no_argument, NULL, 'm' },
 		{ "branches", optional_argument, NULL, 'b' },
 		{ "pid", required_argument, NULL, 'p' },
 		{ 0 }
 	};
 	struct record_options o = { .clock = MONITOR_CLOCK_AUTO };
-	long rate = DEFAULT_RATE_HZ, stack = 0, branches = 0, pid = 0;
+	long rate = DEFAULT_RATE_HZ, stack = 0, whole = 0, branches = 0, pid = 0;
 	struct record_result result;
 	struct err err = { 0 };
 	int c, clock = MONITOR_CLOCK_AUTO;
@@ -84,6 +86,9 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 		} else if (c == 's') {
 			o.registers = true;
 			stack = optarg ? number(optarg, SPOOL_STACK_MAX) : 0;
+		} else if (c == 'S') {
+			o.stacks = o.registers = true;
+			whole = optarg ? number(optarg, SPOOL_STACK_MAX) : DEFAULT_STACK_BYTES;
 		} else if (c == 'm') {
 			o.memory = true;
 		} else if (c == 'b') {
@@ -96,11 +101,12 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 		}
 	}
 	if (!o.log_path || optind >= argc || clock < 0 || rate < 0 || stack < 0 || stack % 8 ||
-	    (o.memory && !o.registers) || branches < 0 || pid < 0)
+	    whole < 0 || whole % 8 || (o.stacks && !whole) || (o.memory && !o.registers) ||
+	    branches < 0 || pid < 0)
 		return ctl_usage(ctl);
 	o.clock = (enum monitor_clock)clock;
 	o.rate_hz = (unsigned)rate;
-	o.stack_bytes = (unsigned)stack;
+	o.stack_bytes = (unsigned)(whole > stack ? whole : stack);
 	o.branches_hz = (unsigned)branches;
 	o.pid = (pid_t)pid;
 	o.argv = argv + optind;
@@ -117,31 +123,29 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 int ctl_profile(const struct ctl *ctl, int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "morph-edit", required_argument, NULL, 'e' },
 		{ "store", required_argument, NULL, 's' },
 		{ 0 }
 	};
-	struct modulefile_places places = { program_of_ours("morph-edit"), "/var/lib/morph" };
+	char *edit = program_of_ours("morph-edit");
+	struct profile_log_places places = { .at = { edit, "/var/lib/morph" } };
 	const char *dir = NULL;
 	struct err err = { 0 };
-	int c;
+	int c, code = 0;
 
-	(void)ctl;
 	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
 		if (c == 'o')
 			dir = optarg;
-		else if (c == 'e')
-			places.morph_edit = optarg;
 		else if (c == 's')
-			places.store = optarg;
+			places.at.store = optarg;
 		else
-			return ctl_usage(ctl);
+			break;
 	}
-	if (!dir || argc - optind != 1)
-		return ctl_usage(ctl);
-	if (!places.morph_edit)
-		return ctl_without_edit();
-	if (profile_log_write(argv[optind], dir, &places, stdout, &err) < 0)
-		return fail(&err);
-	return 0;
+	if (c != -1 || !dir || argc - optind != 1)
+		code = ctl_usage(ctl);
+	else if (!edit)
+		code = ctl_without_edit();
+	else if (profile_log_write(argv[optind], dir, &places, stdout, &err) < 0)
+		code = fail(&err);
+	free(edit);
+	return code;
 }

@@ -7,141 +7,99 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/err.h"
+#include "lib/say.h"
 #include "manager/ctl/ctl_evidence.h"
+#include "manager/ctl/ctl_page.h"
+#include "manager/ctl/reporttable.h"
 
 enum { LIMIT = 40 };
 
-enum sort { BY_COUNT, BY_NAME };
-static const char *const sort_name[] = { "count", "name", NULL };
-
-static int by_name(const void *a, const void *b)
+static bool knows(const struct evidence *e, const char *module)
 {
-	return rows_compare(a, b);
-}
-
-/* Titles are plurals, as those of the daemon's tables. */
-static const char *const title[NROWS_BY] = {
-	[ROWS_MACHINE] = "machine", [ROWS_PROGRAM] = "programs", [ROWS_MODULE] = "modules",
-	[ROWS_PROCEDURE] = "procedures", [ROWS_LINE] = "lines", [ROWS_INLINED] = "functions",
-};
-
-struct printer {
-	const struct evidence *e;
-	const struct ctl_evidence *o;
-	struct rows rows;
-	double cumulative;
-	struct table *t;
-};
-
-static void put_row(struct printer *p, const struct row *row)
-{
-	double pct = ctl_evidence_percent(row->count, p->rows.total);
-	double cumulative;
-
-	p->cumulative += row->count;
-	cumulative = ctl_evidence_percent(p->cumulative, p->rows.total);
-	switch (p->rows.by) {
-	case ROWS_PROCEDURE:
-		table_row(p->t, row->module, row->what, row->count, pct, cumulative,
-			  (uint64_t)row->entry, row->size);
-		break;
-	case ROWS_LINE:
-	case ROWS_INLINED:
-		table_row(p->t, row->module, row->what, row->in, row->count, pct, cumulative);
-		break;
-	default:
-		table_row(p->t, row->what, row->count, pct, cumulative);
-	}
-}
-
-static struct table *new_table(const struct printer *p)
-{
-	struct table_column col[8];
-	enum rows_by by = p->rows.by;
-	int n = ctl_evidence_columns(by, col);
-
-	col[n++] = (struct table_column){ ctl_evidence_unit(p->e), TABLE_REAL };
-	col[n++] = (struct table_column){ "share_pct", TABLE_REAL };
-	col[n++] = (struct table_column){ "cumulative_pct", TABLE_REAL };
-	if (by == ROWS_PROCEDURE) {
-		col[n++] = (struct table_column){ "entry", TABLE_HEX };
-		col[n++] = (struct table_column){ "size_bytes", TABLE_UINT };
-	}
-	return table_new(title[by], n, col);
-}
-
-/* Most first; those that are left out together are the last row. */
-static struct table *table_by(const struct evidence *e, const struct ctl_evidence *o,
-			      enum rows_by by)
-{
-	struct row rest = { .module = "", .what = "[all others]", .in = "" };
-	struct printer p = { .e = e, .o = o };
-
-	rows_make(e, by, o->module, &p.rows);
-	uint32_t n = p.rows.n < o->limit ? p.rows.n : o->limit;
-	p.t = new_table(&p);
-	for (uint32_t i = n; i < p.rows.n; i++)
-		rest.count += p.rows.at[i].count;
-	if (ctl_evidence_sort(o->sort, sort_name) == BY_NAME && n)
-		qsort(p.rows.at, n, sizeof(*p.rows.at), by_name);
-	for (uint32_t i = 0; i < n; i++)
-		put_row(&p, &p.rows.at[i]);
-	if (n < p.rows.n)
-		put_row(&p, &rest);
-	return p.t;
-}
-
-static struct table *about(const struct evidence *e)
-{
-	const struct table_column col[] = {
-		{ "clock", TABLE_TEXT }, { ctl_evidence_unit(e), TABLE_REAL },
-		{ "period_ms", TABLE_REAL }, { "length_s", TABLE_REAL },
-		{ "lost", TABLE_UINT },
-	};
-	struct table *t = table_new("recording", 5, col);
-
-	table_row(t, e->clock, e->total, (double)e->period_ns / 1e6, (double)e->length_ns / 1e9,
-		  e->lost);
-	return t;
+	for (uint32_t i = 0; module && i < e->module.n; i++)
+		if (rows_is_module(&e->module.v[i], module))
+			return true;
+	return false;
 }
 
 static int report_logs(const struct ctl *ctl, const struct ctl_evidence *o)
 {
 	struct arena *a = arena_new();
 	struct ctl_tables t = { 0 };
+	struct err err = { 0 };
 	struct evidence e;
-	int code = ctl_evidence_read(o, o->log, o->nlog, a, &e);
+	int code = 0;
 
-	if (code == 0) {
-		t.at[t.n++] = about(&e);
+	if (o->html && ctl_evidence_out(o->html, o->log, o->nlog, &err) < 0) {
+		say_line(stderr, "morphctl: %s", err.text);
+		code = err_exit_code(&err);
+	}
+	if (code == 0)
+		code = ctl_evidence_read(o, o->log, o->nlog, a, &e);
+
+	if (code == 0 && reporttable_is_by_callees(o) && !e.with_stacks) {
+		say_line(stderr, "morphctl report: --sort=callees: no recording has stacks "
+			 "(record --stacks)");
+		code = 1;
+	}
+	if (code == 0)
+		code = ctl_evidence_nothing(o, knows(&e, o->module));
+	if (code == 0 && o->html) {
+		code = ctl_page_logs(o, &e, o->log, o->nlog, o->html);
+	} else if (code == 0) {
+		t.at[t.n++] = reporttable_about(&e);
 		if (!o->by_given)
-			t.at[t.n++] = table_by(&e, o, ROWS_MODULE);
-		t.at[t.n++] = table_by(&e, o, o->by);
+			t.at[t.n++] = reporttable_by(&e, o, ROWS_MODULE);
+		t.at[t.n++] = reporttable_by(&e, o, o->by);
 		code = ctl_print(ctl, &t, 0);
 	}
 	arena_free(a);
 	return code;
 }
 
+/* A page is of all, and has tables of its own. */
+static bool is_page(const struct ctl_evidence *o, int nleft)
+{
+	return nleft == 0 && !o->by_given && !o->sort && o->limit == LIMIT;
+}
+
+static int page_of_daemon(const struct ctl *ctl, int argc, char **argv)
+{
+	struct ctl_evidence o;
+	int code = ctl_evidence_options(ctl, argc, argv, LIMIT, &o);
+
+	if (code)
+		return code;
+	code = is_page(&o, argc - optind) ? ctl_page_daemon(ctl, o.html) : ctl_usage(ctl);
+	ctl_evidence_free(&o);
+	return code;
+}
+
 int ctl_report(const struct ctl *ctl, int argc, char **argv)
 {
 	/* the daemon knows no programs and lines, and has its own store */
-	static const char *const not_its[] = { "--by=", "--binary=", "--store=", NULL };
+	static const char *const not_its[] = { "--by=", "--binary=", "--store=",
+					       "--sort=callees", NULL };
 	struct ctl_evidence o;
 
-	if (!ctl_evidence_find(argc, argv, "--log="))
-		return ctl_evidence_only_logs(ctl, argc, argv, not_its)
-			       ? 2
+	if (!ctl_evidence_find(argc, argv, "--log=")) {
+		if (ctl_evidence_only_logs(ctl, argc, argv, not_its))
+			return 2;
+		return ctl_evidence_find(argc, argv, "--html=")
+			       ? page_of_daemon(ctl, argc, argv)
 			       : ctl_ask_module(ctl, argc, argv);
+	}
 	int code = ctl_evidence_options(ctl, argc, argv, LIMIT, &o);
 	if (code)
 		return code;
+	o.source.stacks = !o.html;	/* a page shows no callers */
 	if (optind < argc)
 		o.module = argv[optind];
-	if (argc - optind > 1)
+	if (argc - optind > 1 || (o.html && !is_page(&o, argc - optind)))
 		code = ctl_usage(ctl);
-	else if (ctl_evidence_sort(o.sort, sort_name) < 0)
-		code = ctl_evidence_wrong_sort(ctl, o.sort, sort_name);
+	else if (ctl_evidence_sort(o.sort, reporttable_sort) < 0)
+		code = ctl_evidence_wrong_sort(ctl, o.sort, reporttable_sort);
 	else
 		code = report_logs(ctl, &o);
 	ctl_evidence_free(&o);

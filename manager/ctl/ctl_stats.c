@@ -85,7 +85,7 @@ static int read_set(const struct ctl_evidence *o, char **path, uint32_t n, struc
 		rows_make(&e, o->by, o->module, &s->rows[i]);
 	}
 	join(s);
-	return 0;
+	return ctl_evidence_nothing(o, s->at.n > 0);
 }
 
 static int put_names(enum rows_by by, const struct row *row, const char **cell)

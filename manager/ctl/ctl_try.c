@@ -6,9 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/err.h"
 #include "lib/pid.h"
 #include "lib/say.h"
 #include "manager/ctl/ctl.h"
+#include "manager/ctl/ctl_page.h"
 #include "manager/ctl/screen.h"
 #include "manager/parent/program.h"
 #include "manager/try/keeper.h"
@@ -21,7 +23,17 @@ struct wanted {
 	struct try_options command;
 	struct try_process_options process;
 	bool of_command, of_process;	/* options that are for one of them alone */
+	const char *html;		/* a page is written to it; NULL: none */
 };
+
+static int show_page(void *ctx, const struct try_shown *shown)
+{
+	const struct wanted *w = ctx;
+	const char *command = strrchr(w->command.argv[0], '/');
+
+	return ctl_page_trial(command ? command + 1 : w->command.argv[0], shown, w->html)
+		       ? -1 : 0;
+}
 
 static int run(struct wanted *w)
 {
@@ -74,6 +86,11 @@ static bool take_option(struct wanted *w, int c, const char *output[KEEPER_OUTPU
 	case 's':
 		o->save = optarg;
 		break;
+	case 'H':
+		w->html = optarg;
+		o->show = show_page;
+		o->ctx = w;
+		break;
 	default:
 		return false;
 	}
@@ -119,6 +136,7 @@ int ctl_try(const struct ctl *ctl, int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' },
 		{ "repeatable", no_argument, NULL, 'r' },
 		{ "save", required_argument, NULL, 's' },
+		{ "html", required_argument, NULL, 'H' },
 		{ "pid", required_argument, NULL, 'P' },
 		{ "count", required_argument, NULL, 'c' },
 		{ "turn", required_argument, NULL, 'T' },
@@ -145,6 +163,11 @@ int ctl_try(const struct ctl *ctl, int argc, char **argv)
 	/* a command, or a process, and what is for that one */
 	if (w.process.pid ? optind < argc || w.of_command : optind >= argc || w.of_process)
 		return ctl_usage(ctl);
+	struct err err = { 0 };
+	if (w.html && ctl_page_check(w.html, &err) < 0) {
+		say_line(stderr, "morphctl: %s", err.text);
+		return 1;
+	}
 	w.process.time_s = w.command.time_s;
 	w.command.argv = argv + optind;
 	return run(&w);

@@ -22,7 +22,9 @@ static void help(FILE *f)
 {
 	unsigned width = screen_text_width();
 
-	(void)fputs("usage: morphctl [OPTION]... COMMAND ...\n\n", f);
+	(void)fputs("usage: morphctl [OPTION]... [COMMAND ...]\n\n", f);
+	screen_wrap(f, "Without a command: the machine on one screen.", 0, 0, width);
+	(void)fputs("\n", f);
 	for (const struct ctl_command *c = ctl_commands; c->name; c++) {
 		(void)fprintf(f, "  %s%s", c->name, *c->args ? " " : "");
 		screen_wrap(f, c->args, (unsigned)strlen(c->name) + 3, 8, width);
@@ -154,7 +156,7 @@ static int take_options(struct ctl *ctl, int argc, char **argv)
 static int without_command(const struct ctl *ctl, int argc, char **argv)
 {
 	if (argc < 2)
-		return usage();
+		return ctl_overview(ctl);
 	if (strcmp(argv[1], "--version") == 0) {
 		(void)puts("morphctl " MORPH_VERSION);
 		return 0;

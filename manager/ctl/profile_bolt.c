@@ -130,6 +130,8 @@ int profile_bolt_import(const struct profile_log_import *import, const char *out
 	struct modulefile_job job = { .kind = JOB_FOREIGN, .nin = 2, .in = { in[0], in[1] } };
 	if (modulefile_text(places->morph_edit, &job, a, &b, err) < 0 ||
 	    profile_read(b, a, &p, err) < 0) {
+		if (import->nrecording > 1)
+			err_wrap(err, "with the %u behind it", import->nrecording - 1);
 		err_wrap(err, "'%s'", import->recording[0]);
 		goto out;
 	}

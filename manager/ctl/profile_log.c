@@ -54,12 +54,24 @@ struct log {
 	struct blockmap map;
 	const struct imported *imported;	/* the log was one of others; else NULL */
 	const struct profile_log_import *import;
+	const char *const *binary;	/* [nbinary], of profile_log_places */
+	uint32_t nbinary;
+	FILE *why;		/* likewise */
 };
 
 static void say(const struct log *l, const char *path, const char *text)
 {
 	if (l->say)
 		say_line(l->say, "%s: %s", path, text);	/* only news for a person */
+}
+
+/* Why a module has no profile, or not all of it. */
+static void say_why(const struct log *l, const char *path, const struct err *why)
+{
+	if (l->why)
+		say_line(l->why, "%s: %s", path, why->text);
+	else
+		say(l, path, why->text);
 }
 
 static int run(const struct log *l, enum job_kind kind, const int *in, int nin, int *out,
@@ -192,6 +204,9 @@ static int open_ran(const struct log *l, const struct space_file *file, struct e
 	if (l->imported)
 		return open_recorded(l, file, err);
 
+	for (uint32_t i = 0; i < l->nbinary; i++)
+		if (strcmp(base_name(l->binary[i]), base_name(file->path)) == 0)
+			return modulefile_open(l->binary[i], &st, err);
 	if (file->path[0] != '/')
 		return err_set(err, ERR_REFUSED, "not a file with a path");
 	int fd = modulefile_open(file->path, &st, err);
@@ -230,7 +245,7 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	(void)err;		/* one module's failure is no reason to give up the others */
 	l->fd = open_ran(l, file, &why);
 	if (l->fd < 0 || find_table(l, &t, &why) < 0) {
-		say(l, file->path, why.text);
+		say_why(l, file->path, &why);
 		release(l, NULL);
 		return 0;
 	}
@@ -293,7 +308,7 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 		rc = executions ? take_executions(k, b, out_edges, &why)
 				: edgecounts_read(b, &k->table, out_edges, &why);
 	if (rc < 0)
-		say(l, k->path, why.text);
+		say_why(l, k->path, &why);
 	if (in[1] >= 0)
 		close(in[1]);
 	if (out >= 0)
@@ -499,13 +514,15 @@ int profile_log_folder(const char *path, struct err *err)
 }
 
 int profile_log_write(const char *log_path, const char *out_dir,
-		      const struct modulefile_places *places, FILE *say_to, struct err *err)
+		      const struct profile_log_places *places, FILE *say_to, struct err *err)
 {
-	struct log l = { .at = places, .say = say_to, .fd = -1, .original = -1 };
-	int fd = open(log_path, O_RDONLY | O_CLOEXEC);
+	struct log l = { .at = &places->at, .say = say_to, .fd = -1, .original = -1,
+			 .binary = places->binary, .nbinary = places->nbinary,
+			 .why = places->why };
+	int fd = modulefile_recording(log_path, err);
 
 	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", log_path, strerror(errno));
+		return -1;
 	if (profile_log_folder(out_dir, err) < 0) {
 		close(fd);
 		return -1;

@@ -12,12 +12,19 @@
 
 struct err;
 
+struct profile_log_places {
+	struct modulefile_places at;
+	const char *const *binary;	/* [nbinary] of a log: taken for a file of that name */
+	uint32_t nbinary;
+	FILE *why;			/* gets the reasons instead of `say` */
+};
+
 /* For every module of the log (or the one of a file of counts, by `morph-edit counts`): runs
  * `morph-edit analyze` and writes OUT_DIR/BASENAME.<first 12 hex digits of SHA-256>.profile
  * (lib/profile.h).  One line about each module to `say` (may be NULL).  Modules of a log
  * that are refused or gone are skipped and said. */
 int profile_log_write(const char *log_path, const char *out_dir,
-		      const struct modulefile_places *places, FILE *say, struct err *err);
+		      const struct profile_log_places *places, FILE *say, struct err *err);
 
 /* The same of recordings of others (manager/import/), all together.  A file that was mapped is
  * one of `binary` that has the same build-id or, where the recording has no build-ids, the same

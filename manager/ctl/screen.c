@@ -64,7 +64,8 @@ static bool size_of(FILE *f, struct winsize *size)
 
 struct table_look screen_look(const struct ctl *ctl, FILE *f)
 {
-	struct table_look look = { .json = ctl->json, .paint = paint };
+	struct table_look look = { .json = ctl->json, .version = CTL_JSON_VERSION,
+				   .paint = paint };
 	struct winsize size;
 
 	if (ctl->json)
@@ -86,6 +87,24 @@ unsigned screen_text_width(void)
 	       size.ws_col : TEXT_WIDE;
 }
 
+unsigned screen_lines(void)
+{
+	struct winsize size;
+
+	return size_of(stdout, &size) ? size.ws_row : 0;
+}
+
+/* As much of a word as fits into `width` columns, whole characters; all of it where it fits. */
+static unsigned piece_of(const char *word, unsigned n, unsigned width)
+{
+	if (n <= width || !width)
+		return n;
+	n = width;
+	while (n > 1 && ((unsigned char)word[n] & 0xc0) == 0x80)
+		n--;
+	return n;
+}
+
 void screen_wrap(FILE *f, const char *text, unsigned at, unsigned indent, unsigned width)
 {
 	for (bool first = true; ; first = false) {
@@ -93,6 +112,7 @@ void screen_wrap(FILE *f, const char *text, unsigned at, unsigned indent, unsign
 		unsigned n = (unsigned)strcspn(text, " \n");
 		if (!n)
 			break;
+		n = piece_of(text, n, width > indent ? width - indent : 0);
 		if (!first && at + 1 + n > width) {
 			(void)fprintf(f, "\n%*s", (int)indent, "");
 			at = indent;
@@ -209,6 +229,12 @@ void screen_open(struct screen *s, const struct ctl *ctl)
 	*s = (struct screen){ .look = screen_look(ctl, stdout),
 			      .pages = !ctl->no_pager && isatty(STDOUT_FILENO) };
 	s->out = memory_need(open_memstream(&s->text, &s->size));
+}
+
+void screen_drop(struct screen *s)
+{
+	(void)fclose(s->out);		/* of memory */
+	free(s->text);
 }
 
 int screen_close(struct screen *s, int code)

@@ -28,6 +28,8 @@ void screen_open(struct screen *s, const struct ctl *ctl);
 /* Shows what was printed; `code`, or 1 if that could not be written.  A reader who has enough
  * is no failure. */
 int screen_close(struct screen *s, int code);
+/* Shows nothing of it. */
+void screen_drop(struct screen *s);
 
 /* The look of tables on that stream: of the terminal that it is, or plain. */
 struct table_look screen_look(const struct ctl *ctl, FILE *f);
@@ -36,6 +38,8 @@ struct table_look screen_look(const struct ctl *ctl, FILE *f);
 void screen_wrap(FILE *f, const char *text, unsigned at, unsigned indent, unsigned width);
 /* How wide text for people is to be: as the terminal, within bounds. */
 unsigned screen_text_width(void);
+/* How many lines the terminal has on standard output; 0: it is none. */
+unsigned screen_lines(void);
 /* Is it a terminal on which a line can be written over? */
 bool screen_is_live(FILE *f);
 

@@ -4,6 +4,7 @@
  * printed at the end; tables of one title become one, so that JSON has every key once.
  */
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 #include "manager/ctl/columns.h"
 #include "manager/ctl/ctl.h"
 #include "manager/ctl/screen.h"
+#include "manager/ctl/sentences.h"
 #include "manager/ctl/statusline.h"
 
 enum { REDRAW_MS = 500 };
@@ -235,6 +237,8 @@ int ctl_print(const struct ctl *ctl, struct ctl_tables *t, int code)
 	screen_open(&s, ctl);
 	for (int i = 0; i < t->n && !ctl->wide && !ctl->json; i++)
 		columns_choose(&t->at[i]);
+	if (!ctl->json)
+		sentences_print(t, s.out, screen_lines() ? screen_text_width() : UINT_MAX);
 	if (t->n || (ctl->json && t->whole))
 		table_show_all(t->at, t->n, s.out, &s.look);
 	ctl_tables_free(t);

@@ -11,6 +11,9 @@
  *							it, so nothing is told that its owner
  *							does not have
  *
+ * It comes back under all names that the file has, in its folder or by the ledger, as one file
+ * with these names again (install_back.c).
+ *
  * What somebody edited, after the ledger knew it, needs --force.  What names nothing is left
  * alone, whatever was there before.
  *
@@ -32,9 +35,11 @@
 #include "manager/parent/install_back.h"
 #include "manager/parent/install_file.h"
 #include "manager/parent/job.h"
+#include "manager/parent/names.h"
 
 enum { PROOF_S = 600 };
 
+/* What an undo of the file at `path` is about. */
 struct looked {
 	struct install_file f;
 	const char *path;		/* as it is opened */
@@ -43,7 +48,25 @@ struct looked {
 	bool known;			/* the ledger has this content at this path */
 	bool edited;			/* another one of the same original */
 	uint32_t owner;			/* as the ledger has it, if known */
+	bool kept;			/* the content is an original in originals */
+	/* other names that its generations had, by the ledger; as they are opened */
+	struct names names;
+	const struct digest *only_of;	/* nothing is done unless that is its original */
 };
+
+/* The ledger knows names without the folder where the other system's root is. */
+static void find_names(const struct undo_store *s, struct looked *k,
+		       const struct digest *original)
+{
+	char path[PATH_MAX];
+	struct names known;
+
+	undo_known_also(s->ledger_fd, k->known_as, original, &known);
+	for (unsigned i = 0; i < known.n; i++)
+		if (snprintf(path, sizeof(path), "%s%s", s->root, names_at(&known, i)) <
+		    (int)sizeof(path))
+			(void)names_add(&k->names, path);	/* as many as fit */
+}
 
 static bool is_kept(const struct undo_store *s, const struct digest *d)
 {
@@ -89,11 +112,13 @@ static int finish_former(const struct undo_store *s, const struct looked *k, boo
 	return rc < 0 ? -1 : 0;
 }
 
-static int no_generation(const struct undo_store *s, const struct looked *k,
+static int no_generation(const struct undo_store *s, struct looked *k,
 			 char said[UNDO_SAID], struct err *err)
 {
-	bool kept = is_kept(s, &k->present);
+	bool kept = k->kept = is_kept(s, &k->present);
 
+	if (kept)
+		find_names(s, k, &k->present);
 	if (!s->dry_run && finish_former(s, k, kept, err) < 0)
 		return err_wrap(err, "'%s'", k->path);
 	const char *what = kept ? "is the original already"
@@ -166,11 +191,11 @@ static int put_back(const struct undo_store *s, const struct looked *k, char sai
 		[BACK_SHARED] = "restored; for want of room it shares its content with the "
 				"kept original: undo it again when there is room",
 	};
+	struct install_done done;
 	struct back_request r = {
-		.path = k->path, .known_as = k->known_as, .expected = k->present,
-		.original = k->original,
-		.originals_fd = s->originals_fd, .ledger_fd = s->ledger_fd,
-		.allow_hard_links = true,
+		.path = k->path, .beneath = strlen(s->root), .names = &k->names,
+		.expected = k->present, .original = k->original,
+		.originals_fd = s->originals_fd, .ledger_fd = s->ledger_fd, .done = &done,
 	};
 	enum back_how how;
 
@@ -182,10 +207,7 @@ static int put_back(const struct undo_store *s, const struct looked *k, char sai
 	if (install_back(&r, &how, err) < 0)
 		return -1;
 	int n = snprintf(said, UNDO_SAID, "%s", became[how]);
-	if (k->f.st.st_nlink > 1)
-		(void)snprintf(said + n, (size_t)(UNDO_SAID - n),
-			       "; under %lu other names the file stays a generation",
-			       (unsigned long)k->f.st.st_nlink - 1);
+	install_done_text(&done, said + n, (size_t)(UNDO_SAID - n));
 	return 0;
 }
 
@@ -220,6 +242,11 @@ static int look_and_restore(const struct undo_store *s, struct looked *k,
 		return err_wrap(err, "'%s'", k->path);
 	if (rc == 0)
 		return no_generation(s, k, said, err);
+	if (k->only_of && !digest_equal(&k->original, k->only_of)) {
+		(void)snprintf(said, UNDO_SAID, "another program's generation");
+		return 0;
+	}
+	find_names(s, k, &k->original);
 	if (may_restore(s, k, err) < 0)
 		return err_wrap(err, "'%s'", k->path);
 	if (put_back(s, k, said, err) < 0)
@@ -255,6 +282,33 @@ static int undo_once(const struct undo_store *s, struct looked *k, enum undo_res
 	return 0;
 }
 
+/* The original is at this name, but an undo of all names that was killed may have left others
+ * with the generation, or something of its own beside them. */
+static int undo_others(const struct undo_store *s, const struct looked *k,
+		       enum undo_result *result, char said[UNDO_SAID], struct err *err)
+{
+	for (unsigned i = 0; i < k->names.n; i++) {
+		const char *path = names_at(&k->names, i);
+		struct looked other = { .f = { .dir = -1, .fd = -1 }, .path = path,
+					.known_as = path + strlen(s->root),
+					.only_of = &k->present };
+		char ignored[UNDO_SAID];
+		enum undo_result one;
+
+		int rc = undo_once(s, &other, &one, ignored, err);
+		install_file_close(&other.f);
+		if (rc < 0)
+			return -1;
+		if (one != UNDO_RESTORED)
+			continue;
+		*result = UNDO_RESTORED;
+		(void)snprintf(said, UNDO_SAID, "is the original already; '%.200s', "
+			       "another name of it, %s", path + strlen(s->root), s->dry_run ?
+			       "would get it back" : "got it back");
+	}
+	return 0;
+}
+
 int undo_file(const struct undo_store *s, const char *path, enum undo_result *result,
 	      char said[UNDO_SAID], struct err *err)
 {
@@ -268,6 +322,8 @@ int undo_file(const struct undo_store *s, const char *path, enum undo_result *re
 				    .known_as = path + strlen(s->root) };
 
 		rc = undo_once(s, &k, result, said, &why);
+		if (rc == 0 && k.kept)
+			rc = undo_others(s, &k, result, said, &why);
 		if (rc < 0 && (why.kind != ERR_REFUSED || !is_another_now(&k.f)))
 			i = TRIES;
 		install_file_close(&k.f);

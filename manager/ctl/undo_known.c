@@ -55,6 +55,7 @@ struct question {
 	const char *path;
 	const struct digest *original;
 	bool path_known, of_original;
+	struct names *also;		/* NULL: not asked for */
 };
 
 static int ask(void *ctx, const char *name, time_t seen, const struct ledger_entry *e,
@@ -69,6 +70,8 @@ static int ask(void *ctx, const char *name, time_t seen, const struct ledger_ent
 	(void)err;
 	q->path_known |= path;
 	q->of_original |= path && original;
+	for (unsigned i = 0; q->also && path && original && i < e->also.n; i++)
+		(void)names_add(q->also, names_at(&e->also, i));	/* as many as fit */
 	return 0;
 }
 
@@ -94,6 +97,15 @@ bool undo_known_original(int ledger_fd, const char *path, const struct digest *o
 
 	ask_all(ledger_fd, &q);
 	return q.of_original;
+}
+
+void undo_known_also(int ledger_fd, const char *path, const struct digest *original,
+		     struct names *out)
+{
+	struct question q = { .path = path, .original = original, .also = out };
+
+	out->n = out->bytes = 0;
+	ask_all(ledger_fd, &q);
 }
 
 /* --- all paths --- */

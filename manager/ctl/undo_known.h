@@ -8,6 +8,7 @@
 #include "lib/digest.h"
 
 struct err;
+struct names;
 
 /* DIR/ledger, or -1 when there is none, which is no error. */
 int undo_known_open(const char *store, int *ledger_fd, struct err *err);
@@ -17,6 +18,9 @@ int undo_known_find(int ledger_fd, const char *path, const struct digest *presen
 /* Is there an entry of the path, and one with that original? */
 bool undo_known_path(int ledger_fd, const char *path);
 bool undo_known_original(int ledger_fd, const char *path, const struct digest *original);
+/* Further names that its generations of that original had; *out is filled. */
+void undo_known_also(int ledger_fd, const char *path, const struct digest *original,
+		     struct names *out);
 /* With every path of the ledger, each once.  -1: not all of it could be read. */
 int undo_known_each(int ledger_fd, void (*f)(void *ctx, const char *path), void *ctx,
 		    struct err *err);

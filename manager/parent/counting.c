@@ -188,6 +188,18 @@ static struct watched *place_of(struct counting *c, const char *path)
 	return free;
 }
 
+int counting_find(int proof_fd, const char *path, uint64_t *at, uint64_t *size, struct err *err)
+{
+	char text[512], *line;
+
+	ssize_t n = pread(proof_fd, text, sizeof(text) - 1, 0);
+	text[n < 0 ? 0 : n] = '\0';
+	line = strstr(text, "\ncounters ");
+	if (!line || sscanf(line, "\ncounters %" SCNu64 " %" SCNu64, at, size) != 2)
+		return err_set(err, ERR_INPUT, "'%s': the proof names no counters", path);
+	return 0;
+}
+
 int counting_may_watch(struct counting *c, const char *path, uint64_t at, uint64_t size,
 		       struct err *err)
 {

@@ -31,6 +31,9 @@ enum { COUNTING_LONG_MS = 600000 };	/* then a process is read before its end */
 struct counting *counting_new(void);
 void counting_free(struct counting *c);		/* NULL is allowed */
 
+/* Where a generation counts is what its proof says, which is in proof_fd: the last line. */
+int counting_find(int proof_fd, const char *path, uint64_t *at, uint64_t *size,
+		  struct err *err);
 /* Would counting_watch() take it?  Else the reason. */
 int counting_may_watch(struct counting *c, const char *path, uint64_t at, uint64_t size,
 		       struct err *err);

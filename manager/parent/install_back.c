@@ -12,10 +12,16 @@
  * root and the owner of the folder can put something else there, and what is no regular file of
  * theirs is left alone.
  *
+ * SEVERAL NAMES  The temporary gets a name beside each of them.  A kill between two exchanges
+ * leaves some names to the original and some to the generation, and each is whole.  Then the
+ * next undo finds the rest by the ledger, and they become names of the file that the first ones
+ * are already, if that is as it should be: the same content, owner and mode.  So all are one
+ * file again.
+ *
  * As long as a file is in originals by a second name, its owner could write it.  So a file that
  * is not root's gets that only if nobody else needs the original.
  *
- * Tested by tests/unit/manager/parent/test_back.c, test_faults.c and tests/e2e/undo.sh.
+ * Tested by tests/unit/manager/parent/test_back.c, test_faults_names.c and tests/e2e/undo.sh.
  */
 #include "manager/parent/install_back.h"
 
@@ -30,7 +36,7 @@
 #include "lib/err.h"
 #include "manager/parent/install.h"
 #include "manager/parent/install_exchange.h"
-#include "manager/parent/install_file.h"
+#include "manager/parent/install_set.h"
 #include "manager/parent/ledger.h"
 #include "manager/parent/originals.h"
 
@@ -49,8 +55,9 @@ void back_temporary(const char *name, char out[BACK_NAME_LEN + 1])
 
 static bool is_ours(const struct install_file *f, const struct stat *st)
 {
-	return S_ISREG(st->st_mode) && (st->st_uid == 0 || st->st_uid == geteuid() ||
-					(f->fd >= 0 && st->st_uid == f->st.st_uid));
+	return S_ISREG(st->st_mode) &&
+	       (st->st_uid == 0 || st->st_uid == geteuid() ||
+		(S_ISREG(f->st.st_mode) && st->st_uid == f->st.st_uid));
 }
 
 int back_open_left(const struct install_file *f)
@@ -88,6 +95,11 @@ int back_clear_left(const struct install_file *f, bool newer, struct err *err)
 
 /* --- the temporary --- */
 
+static bool same_inode(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 /* Room for all of it first: a copy that ends for want of room takes what is left from others
  * meanwhile. */
 static int reserve(int fd, off_t size, struct err *err)
@@ -123,36 +135,47 @@ static int copy_original(int dir, const char *name, int original, const struct d
 	return -1;
 }
 
+struct back {
+	const struct back_request *r;
+	struct install_set set;
+	struct install_temporaries temporary;
+	bool linked;			/* it is the original itself */
+};
+
 static int is_for_another(void *ctx, const char *name, time_t seen,
 			  const struct ledger_entry *e, struct err *err)
 {
-	const struct back_request *r = ctx;
-	const char *own = r->known_as ? r->known_as : r->path;
+	const struct back *b = ctx;
 
 	(void)name;
 	(void)seen;
-	return digest_equal(&e->original, &r->original) && strcmp(e->path, own) != 0 ?
-	       err_set(err, ERR_REFUSED, "'%s' needs it", e->path) : 0;
+	if (!digest_equal(&e->original, &b->r->original))
+		return 0;
+	for (unsigned i = 0; i < b->set.n; i++)
+		if (strcmp(e->path, install_set_path(&b->set, i) + b->r->beneath) == 0)
+			return 0;
+	return err_set(err, ERR_REFUSED, "'%s' needs it", e->path);
 }
 
 /* Also when that cannot be known. */
-static bool others_need(const struct back_request *r)
+static bool others_need(struct back *b)
 {
-	struct back_request copy = *r;
 	struct err ignored;
 
-	return r->ledger_fd < 0 ||
-	       ledger_each(r->ledger_fd, is_for_another, &copy, &ignored) < 0;
+	return b->r->ledger_fd < 0 ||
+	       ledger_each(b->r->ledger_fd, is_for_another, b, &ignored) < 0;
 }
 
 /* The original itself, by a second name; *why says why it cannot be copied. */
-static int link_original(const struct back_request *r, const struct install_file *f,
-			 const char *name, const struct err *why, struct err *err)
+static int link_original(struct back *b, const struct err *why, struct err *err)
 {
+	const struct back_request *r = b->r;
+	const struct install_file *f = &b->set.f[0];
+	const char *name = b->temporary.at[0];
 	struct digest d;
 	char hex[65];
 
-	if (f->st.st_uid != 0 && f->st.st_uid != geteuid() && others_need(r))
+	if (f->st.st_uid != 0 && f->st.st_uid != geteuid() && others_need(b))
 		return err_set(err, why->kind,
 			       "%s; the original itself cannot take its place, because "
 			       "other files need it", why->text);
@@ -175,16 +198,55 @@ static int link_original(const struct back_request *r, const struct install_file
 	return -1;
 }
 
-static int make_temporary(const struct back_request *r, const struct install_file *f,
-			  int original, const char *name, bool *linked, struct stat *st,
-			  struct err *err)
+/* A name of the file that a killed undo has given its original already. */
+static bool is_sibling(const struct back *b, const struct install_file *f)
 {
-	struct err why;
-	int fd = copy_original(f->dir, name, original, &r->original, &why);
+	const struct stat *was = &b->set.f[0].st;
+	struct digest d;
+	struct stat dir;
 
-	*linked = fd < 0;
+	return f->fd >= 0 && f->st.st_dev == was->st_dev && f->st.st_uid == was->st_uid &&
+	       f->st.st_gid == was->st_gid && f->st.st_mode == was->st_mode &&
+	       fstat(f->dir, &dir) == 0 && dir.st_uid == b->set.dir[0].owner &&
+	       digest_fd(f->fd, &d, NULL) == 0 && digest_equal(&d, &b->r->original);
+}
+
+/* 1: the temporary is a name of that file, *st; 0: there is none. */
+static int link_sibling(const struct back *b, struct stat *st)
+{
+	const struct install_file *to = &b->set.f[0];
+	int rc = 0;
+
+	for (unsigned i = 0; b->r->names && i < b->r->names->n && !rc; i++) {
+		const char *path = names_at(b->r->names, i);
+		struct install_file f;
+
+		if (names_have(&b->set.also, path) || install_file_open(path, &f, NULL) < 0)
+			continue;
+		rc = is_sibling(b, &f) &&
+		     linkat(f.dir, f.name, to->dir, b->temporary.at[0], 0) == 0;
+		if (rc && (fstatat(to->dir, b->temporary.at[0], st, AT_SYMLINK_NOFOLLOW) < 0 ||
+			   !same_inode(st, &f.st))) {
+			(void)unlinkat(to->dir, b->temporary.at[0], 0);	/* or the next one */
+			rc = 0;
+		}
+		install_file_close(&f);
+	}
+	return rc;
+}
+
+static int make_temporary(struct back *b, int original, struct stat *st, struct err *err)
+{
+	const struct install_file *f = &b->set.f[0];
+	struct err why;
+
+	if (link_sibling(b, st))
+		return 0;
+	int fd = copy_original(f->dir, b->temporary.at[0], original, &b->r->original, &why);
+
+	b->linked = fd < 0;
 	if (fd < 0)
-		fd = link_original(r, f, name, &why, err);
+		fd = link_original(b, &why, err);
 	if (fd < 0)
 		return -1;
 	int rc = fstat(fd, st) < 0 ? err_set(err, ERR_SYS, "fstat: %s", strerror(errno))
@@ -197,11 +259,6 @@ static int make_temporary(const struct back_request *r, const struct install_fil
 }
 
 /* --- two names become two files, or one name --- */
-
-static bool same_inode(const struct stat *a, const struct stat *b)
-{
-	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
-}
 
 int back_apart(const struct install_file *f, const struct digest *original, int originals_fd,
 	       struct err *err)
@@ -232,8 +289,9 @@ int back_apart(const struct install_file *f, const struct digest *original, int 
 }
 
 /* There may be room now that the generation is gone. */
-static enum back_how settle_linked(const struct back_request *r)
+static enum back_how settle_linked(struct back *b)
 {
+	const struct back_request *r = b->r;
 	struct install_file f = { .dir = -1, .fd = -1 };
 	enum back_how how = BACK_SHARED;
 	struct err ignored;
@@ -243,7 +301,7 @@ static enum back_how settle_linked(const struct back_request *r)
 	if (install_file_open(r->path, &f, &ignored) == 0 &&
 	    back_apart(&f, &r->original, r->originals_fd, &ignored) >= 0)
 		how = BACK_COPIED;
-	else if (!others_need(r) && unlinkat(r->originals_fd, hex, 0) == 0)
+	else if (!others_need(b) && unlinkat(r->originals_fd, hex, 0) == 0)
 		how = BACK_MOVED;
 	install_file_close(&f);
 	return how;
@@ -251,14 +309,13 @@ static enum back_how settle_linked(const struct back_request *r)
 
 /* --- all of it --- */
 
-static int open_expected(const struct back_request *r, struct install_file *f, struct err *err)
+static int open_expected(const struct back_request *r, struct install_set *s, struct err *err)
 {
 	struct digest d;
 
-	if (install_file_open(r->path, f, err) < 0)
+	if (install_set_open(r->path, r->names, s, err) < 0)
 		return -1;
-	if (install_file_check(f, r->allow_hard_links, err) < 0 ||
-	    digest_fd(f->fd, &d, err) < 0)
+	if (install_set_check(s, false, err) < 0 || digest_fd(s->f[0].fd, &d, err) < 0)
 		return err_wrap(err, "'%s'", r->path);
 	if (!digest_equal(&d, &r->expected))
 		return err_set(err, ERR_REFUSED, "'%s': the file changed meanwhile", r->path);
@@ -273,56 +330,76 @@ static int lock(int original, struct err *err)
 	return 0;
 }
 
-static int put_back(const struct back_request *r, const struct install_file *f, int original,
-		    bool *linked, struct err *err)
+/* Beside all names; those that are not `ours` are left, unless ours == NULL. */
+static int clear_left(const struct back *b, const struct stat *ours, struct err *err)
 {
-	char name[BACK_NAME_LEN + 1];
-	struct stat st, ours = { 0 };
+	struct stat st;
+
+	for (unsigned i = 0; i < b->set.n; i++) {
+		const struct install_file *f = &b->set.f[i];
+
+		if (ours &&
+		    (fstatat(f->dir, b->temporary.at[i], &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		     !same_inode(&st, ours)))
+			continue;
+		if (back_clear_left(f, false, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int put_back(struct back *b, int original, struct err *err)
+{
+	const struct digest *expected = &b->r->expected;
+	struct stat ours = { 0 };
 	struct err ignored;
 
-	back_temporary(f->name, name);
-	if (back_clear_left(f, false, err) < 0)
+	for (unsigned i = 0; i < b->set.n; i++)
+		back_temporary(b->set.f[i].name, b->temporary.at[i]);
+	if (clear_left(b, NULL, err) < 0)
 		return -1;
 	install_step("begin");
-	int rc = make_temporary(r, f, original, name, linked, &ours, err);
+	int rc = make_temporary(b, original, &ours, err);
+	if (rc == 0)
+		rc = install_set_link(&b->set, &b->temporary, &ours, err);
 	install_step("temporary synced");
 	if (rc == 0)
-		rc = install_look_again(f, &r->expected, err);
+		rc = install_look_again(&b->set, expected, err);
 	install_step("looked again");
 	if (rc == 0)
-		rc = install_exchange(f, name, &r->expected, err);
-	/* Behind an exchange that was not seen to be right it may be anybody's: the next one
+		rc = install_exchange(&b->set, &b->temporary, expected, false, err);
+	/* After an exchange that was not seen to be right it may be anybody's: the next one
 	 * looks at it. */
-	if (rc < 0 && fstatat(f->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    same_inode(&st, &ours))
-		(void)back_clear_left(f, false, &ignored);
+	if (rc < 0)
+		(void)clear_left(b, &ours, &ignored);
 	install_step("put back");
 	return rc;
 }
 
 int install_back(const struct back_request *r, enum back_how *how, struct err *err)
 {
-	struct install_file f = { .dir = -1, .fd = -1 };
-	bool linked = false;
+	struct back b = { .r = r };
 	int rc = -1, original = -1;
 
 	if (digest_equal(&r->expected, &r->original)) {
 		err_set(err, ERR_REFUSED, "'%s': the original is there already", r->path);
 		goto out;
 	}
-	if (open_expected(r, &f, err) < 0)
+	if (open_expected(r, &b.set, err) < 0)
 		goto out;
 	original = install_open_original(r->originals_fd, &r->original, err);
 	install_step("not yet locked");
 	if (original >= 0 && lock(original, err) == 0)
-		rc = put_back(r, &f, original, &linked, err);
-	if (rc < 0)
+		rc = put_back(&b, original, err);
+	if (rc < 0) {
 		err_wrap(err, "'%s'", r->path);
-	else
-		*how = linked ? settle_linked(r) : BACK_COPIED;
+		goto out;
+	}
+	*how = b.linked ? settle_linked(&b) : BACK_COPIED;
+	install_set_tell(&b.set, r->done);
 out:
 	if (original >= 0)
 		close(original);
-	install_file_close(&f);
+	install_set_close(&b.set);
 	return rc;
 }

@@ -9,20 +9,25 @@
 #define MANAGER_PARENT_INSTALL_BACK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "lib/digest.h"
 
 struct err;
+struct install_done;
 struct install_file;
+struct names;
 
 struct back_request {
 	const char *path;		/* absolute, without symbolic links */
-	const char *known_as;		/* in the ledger; NULL: the same */
+	/* bytes of its front that the ledger does not know: where another system's root is */
+	size_t beneath;
+	const struct names *names;	/* further ones that it may have; NULL: not known */
 	struct digest expected;		/* of what is at the path now */
 	struct digest original;
 	int originals_fd;
 	int ledger_fd;			/* who else needs the original; -1: nobody can tell */
-	bool allow_hard_links;
+	struct install_done *done;	/* filled; may be NULL */
 };
 
 enum back_how {

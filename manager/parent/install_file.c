@@ -6,7 +6,6 @@
  */
 #include "manager/parent/install_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -136,7 +135,7 @@ static int check_dir(int dir, const struct stat *st, uid_t owner, const char *wh
 
 /* The file's directory and all above it, up from the descriptor: whoever could put another
  * one in the place of one of them could choose which file it is that we swap. */
-static int check_dirs(const struct install_file *f, struct err *err)
+int install_file_check_dirs(const struct install_file *f, struct err *err)
 {
 	int dir = fcntl(f->dir, F_DUPFD_CLOEXEC, 0), rc = -1, above;
 	const char *which = "its directory";
@@ -202,40 +201,7 @@ static int check_xattrs(int fd, struct err *err)
 	return 0;
 }
 
-/* Another name of the file in its directory; false: there is none, or that cannot be known. */
-static bool find_other_name(const struct install_file *f, char out[NAME_MAX + 1])
-{
-	int fd = openat(f->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	bool found = false;
-	struct stat st;
-
-	if (!d && fd >= 0)
-		close(fd);
-	for (struct dirent *e; d && !found && (e = readdir(d));)
-		if (e->d_ino == f->st.st_ino && strcmp(e->d_name, f->name) != 0 &&
-		    fstatat(f->dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    st.st_dev == f->st.st_dev && st.st_ino == f->st.st_ino) {
-			(void)snprintf(out, NAME_MAX + 1, "%s", e->d_name);	/* fits */
-			found = true;
-		}
-	if (d)
-		(void)closedir(d);	/* only read */
-	return found;
-}
-
-static int refuse_names(const struct install_file *f, struct err *err)
-{
-	char other[NAME_MAX + 1];
-	bool found = find_other_name(f, other);
-
-	return err_set(err, ERR_REFUSED, "it has %lu hard links%s%s%s; others of them would "
-		       "stay as they are, which modules.hard_links of the policy allows",
-		       (unsigned long)f->st.st_nlink, found ? ", one is '" : "",
-		       found ? other : "", found ? "' in the same folder" : "");
-}
-
-int install_file_check(const struct install_file *f, bool allow_hard_links, struct err *err)
+int install_file_check(const struct install_file *f, struct err *err)
 {
 	if (f->fd < 0 && f->st.st_mode)
 		return err_set(err, ERR_REFUSED, "not a regular file");
@@ -243,9 +209,7 @@ int install_file_check(const struct install_file *f, bool allow_hard_links, stru
 		return err_set(err, ERR_REFUSED, "no such file");
 	if (f->st.st_mode & (S_ISUID | S_ISGID))
 		return err_set(err, ERR_REFUSED, "it is set-id");
-	if (f->st.st_nlink > 1 && !allow_hard_links)
-		return refuse_names(f, err);
-	if (check_dirs(f, err) < 0 || check_flags(f->fd, err) < 0)
+	if (install_file_check_dirs(f, err) < 0 || check_flags(f->fd, err) < 0)
 		return -1;
 	return check_xattrs(f->fd, err);
 }

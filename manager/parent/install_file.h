@@ -28,8 +28,11 @@ int install_file_open_dir(const char *path, struct install_file *out, struct err
 int install_file_open(const char *path, struct install_file *out, struct err *err);
 void install_file_close(struct install_file *f);
 
-/* Every reason not to touch the file or its directory (ERR_REFUSED). */
-int install_file_check(const struct install_file *f, bool allow_hard_links, struct err *err);
+/* Every reason not to touch the file or its directory (ERR_REFUSED), but for its other names
+ * (install_set.h). */
+int install_file_check(const struct install_file *f, struct err *err);
+/* Those of the directory and all above it alone; f->st is the file's. */
+int install_file_check_dirs(const struct install_file *f, struct err *err);
 
 /* Copies from's content from its beginning and gives the digest of what was written. */
 int install_copy(int from, int to, struct digest *out, struct err *err);

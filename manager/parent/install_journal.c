@@ -30,19 +30,42 @@ void install_journal_name(const struct install_journal *j, char out[JOURNAL_LEN 
 		       j->temporary + TEMPORARY_LEN - LETTERS);		/* fits */
 }
 
+struct install_journal_name install_journal_nth(const struct install_journal *j, unsigned i)
+{
+	struct install_journal_name name = { .path = j->path, .at = { j->dev, j->inode, "" } };
+
+	if (i)
+		return (struct install_journal_name){ names_at(&j->also, i - 1),
+						      j->also_at[i - 1] };
+	memcpy(name.at.temporary, j->temporary, sizeof(name.at.temporary));
+	return name;
+}
+
+bool install_journal_is_of(const struct install_journal *j, const char *path)
+{
+	return strcmp(j->path, path) == 0 || names_have(&j->also, path);
+}
+
 static void format(const struct install_journal *j, struct sumtext *out)
 {
 	char from[65], to[65];
 	bool has_owner = j->owner != JOURNAL_ANYBODY;
+	int version = !has_owner ? 1 : j->also.n ? 3 : 2;
 
 	digest_hex(&j->from, from);
 	digest_hex(&j->to, to);
 	out->n = 0;
-	sumtext_add(out, "morph-journal %d\nfrom %s\nto %s\n", has_owner ? 2 : 1, from, to);
+	sumtext_add(out, "morph-journal %d\nfrom %s\nto %s\n", version, from, to);
 	if (has_owner)
 		sumtext_add(out, "owner %" PRIu32 "\n", j->owner);
 	sumtext_add(out, "directory %" PRIu64 " %" PRIu64 "\ntemporary %s\npath %s\n", j->dev,
 		   j->inode, j->temporary, j->path);
+	for (unsigned i = 0; i < j->also.n; i++) {
+		const struct install_journal_at *at = &j->also_at[i];
+
+		sumtext_add(out, "also %" PRIu64 " %" PRIu64 " %s %s\n", at->dev, at->inode,
+			    at->temporary, names_at(&j->also, i));
+	}
 	sumtext_close(out);
 }
 
@@ -51,7 +74,8 @@ int install_journal_write(int originals, const struct install_journal *j, struct
 	char name[JOURNAL_LEN + 1];
 	struct sumtext s;
 
-	if (strchr(j->path, '\n'))
+	if (strchr(j->path, '\n') ||
+	    memchr(j->also.text, '\n', j->also.bytes))
 		return err_set(err, ERR_REFUSED, "its path has a line break");
 	format(j, &s);
 	install_journal_name(j, name);
@@ -66,14 +90,35 @@ static bool is_temporary(const char *value)
 	       strspn(value + 7, "0123456789abcdefghijklmnopqrstuv") == LETTERS;
 }
 
+/* The lines of further names, as many as there are. */
+static int parse_also(char **at, struct install_journal *j)
+{
+	for (char *value; (value = sumtext_line(at, "also ")); ) {
+		struct install_journal_at *to = &j->also_at[j->also.n];
+		char temporary[TEMPORARY_LEN + 1];
+		unsigned before = j->also.n;
+		int path = 0;
+
+		if (before == NAMES_MOST - 1 ||
+		    sscanf(value, "%" SCNu64 " %" SCNu64 " %13s %n", &to->dev, &to->inode,
+			   temporary, &path) != 3 || !path || !is_temporary(temporary) ||
+		    folders_spelled(value + path, NULL) < 0 ||
+		    names_add(&j->also, value + path) < 0 || j->also.n == before)
+			return -1;
+		memcpy(to->temporary, temporary, sizeof(temporary));
+	}
+	return j->also.n ? 0 : -1;
+}
+
 /* The lines, but for the last one; what sscanf() is lenient about is found by writing it
  * again. */
 static int parse(char *at, struct install_journal *out)
 {
 	struct install_journal j = { .owner = JOURNAL_ANYBODY };
 	const char *value;
+	bool several = sumtext_line(&at, "morph-journal 3") != NULL;
 
-	if (sumtext_line(&at, "morph-journal 2"))
+	if (several || sumtext_line(&at, "morph-journal 2"))
 		j.owner = 0;
 	else if (!sumtext_line(&at, "morph-journal 1"))
 		return -1;
@@ -92,6 +137,8 @@ static int parse(char *at, struct install_journal *out)
 	if (!value || strlen(value) >= sizeof(j.path) || folders_spelled(value, NULL) < 0)
 		return -1;
 	memcpy(j.path, value, strlen(value) + 1);
+	if (several && parse_also(&at, &j) < 0)
+		return -1;
 	*out = j;
 	return 0;
 }

@@ -12,15 +12,21 @@
  *   path <path>                 to the end of the line; new lines in paths are refused
  *   sum <64 hex digits>
  *
+ * Of a file with several names it is version 3, and has after the path for each further one:
+ *
+ *   also <dev> <inode> <name> <path>	its directory, the temporary there, the path
+ *
  * Version 1, which was one file "journal", had no owner; what is left of it is still read.
  */
 #ifndef MANAGER_PARENT_INSTALL_JOURNAL_H
 #define MANAGER_PARENT_INSTALL_JOURNAL_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/digest.h"
+#include "manager/parent/names.h"
 
 struct err;
 
@@ -30,13 +36,28 @@ enum { TEMPORARY_LEN = 13,	/* ".morph-XXXXXX" */
 
 #define JOURNAL_ANYBODY UINT32_MAX	/* the owner where none is told */
 
+struct install_journal_at {	/* of a further name */
+	uint64_t dev, inode;
+	char temporary[TEMPORARY_LEN + 1];
+};
+
 struct install_journal {
 	struct digest from, to;
 	uint32_t owner;
 	uint64_t dev, inode;		/* of the directory */
 	char temporary[TEMPORARY_LEN + 1];
 	char path[PATH_MAX];
+	struct names also;
+	struct install_journal_at also_at[NAMES_MOST - 1];
 };
+
+/* One of its 1 + also.n names; the path is the journal's. */
+struct install_journal_name {
+	const char *path;
+	struct install_journal_at at;
+};
+struct install_journal_name install_journal_nth(const struct install_journal *j, unsigned i);
+bool install_journal_is_of(const struct install_journal *j, const char *path);
 
 /* Durable when it returns. */
 int install_journal_write(int originals, const struct install_journal *j, struct err *err);

@@ -15,8 +15,8 @@ struct err;
 
 enum install_outcome {
 	INSTALL_NOTHING,	/* no operation was under way */
-	INSTALL_UNDONE,		/* the old content is at the path */
-	INSTALL_FINISHED,	/* the new content is at the path */
+	INSTALL_UNDONE,		/* the old content is at the path and all other names */
+	INSTALL_FINISHED,	/* the new content is */
 	INSTALL_OVERTAKEN,	/* somebody else's newer file is at the path, left alone */
 	INSTALL_SET_ASIDE,	/* the journal was damaged: `path` is its name in originals */
 	INSTALL_STUCK,		/* `reason` says why not yet; `path` may be a journal's */
@@ -36,7 +36,7 @@ struct install_recovered {
 int install_recover(int originals_fd,
 		    void (*told)(void *ctx, const struct install_recovered *r), void *ctx,
 		    struct err *err);
-/* Those of this path only; -1 when one is stuck. */
+/* Those of files of which this path is a name only; -1 when one is stuck. */
 int install_recover_path(int originals_fd, const char *path, struct err *err);
 
 #endif

@@ -62,6 +62,9 @@ static const struct shape shape[NJOB] = {
 	[JOB_EXPORT]	  = { "export",	     2, 2, 1, false },
 	[JOB_FOREIGN]	  = { "foreign",     2, 2, 1, false },
 	[JOB_ANNOTATE]	  = { "annotate",    2, 3, 1, false },
+	[JOB_PICTURE]	  = { "picture",     2, 3, 1, false },
+	[JOB_UNWIND_ROWS] = { "unwind-rows", 1, 1, 1, false },
+	[JOB_UNWIND]	  = { "unwind",	     2, 2, 1, false },
 };
 
 struct job {
@@ -176,7 +179,8 @@ static bool has_one_output(enum job_kind kind)
 {
 	return kind == JOB_INTERPRET || kind == JOB_EXECUTIONS || kind == JOB_COUNTS ||
 	       kind == JOB_PLACES || kind == JOB_EXPORT || kind == JOB_FOREIGN ||
-	       kind == JOB_INHERIT || kind == JOB_ANNOTATE;
+	       kind == JOB_INHERIT || kind == JOB_ANNOTATE || kind == JOB_PICTURE ||
+	       kind == JOB_UNWIND_ROWS || kind == JOB_UNWIND;
 }
 
 /* The command line, in arg[] with room for the texts in text[]. */
@@ -211,7 +215,9 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("--counted");
 		if (i == takes_debug_at(spec->kind))
 			ADD("--debug");
-		if (i == 2 && spec->kind == JOB_ANNOTATE)
+		if (i == 2 && spec->kind == JOB_PICTURE && spec->b)
+			ADD("--generation");
+		else if (i == 2 && (spec->kind == JOB_ANNOTATE || spec->kind == JOB_PICTURE))
 			ADD("--counts");
 		if (i == 2 && interprets)
 			ADD("--original");
@@ -231,6 +237,8 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("--function=0x%" PRIx64, spec->a);
 			ADD("--cycles=%" PRIu64, spec->b);
 		}
+		if (spec->kind == JOB_PICTURE)
+			ADD("--functions=%" PRIu64, spec->a);
 		ADD("-o");
 		ADD("fd:%d", fd);
 	} else if (spec->kind == JOB_INSTRUMENT) {

@@ -58,6 +58,12 @@ enum job_kind {
 	/* in: original, samples, perhaps exact profile.  out: where the cycles of a function
 	 * go, as text.  a: its entry, b: thousandths of a cycle that a sample stands for */
 	JOB_ANNOTATE,
+	/* in: original, samples, perhaps exact profile.  out: what a page shows of it, as text.
+	 * a: functions at most, b: 1: the third input is a generation, and no profile */
+	JOB_PICTURE,
+	JOB_UNWIND_ROWS,	/* in: file.  out: its unwind rows */
+	/* in: rows of files, samples (lib/callstack.h).  out: their stacks */
+	JOB_UNWIND,
 	NJOB
 };
 

@@ -46,12 +46,15 @@ static void format(const struct ledger_entry *e, struct sumtext *out)
 	digest_hex(&e->original, original);
 	digest_hex(&e->generation, generation);
 	out->n = 0;
-	sumtext_add(out, "morph-ledger 1\noriginal %s\ngeneration %s\n", original, generation);
+	sumtext_add(out, "morph-ledger %d\noriginal %s\ngeneration %s\n", e->also.n ? 2 : 1,
+		    original, generation);
 	sumtext_add(out, "bytes %" PRIu64 " %" PRIu64 "\nowner %" PRIu32 "\n",
 		   e->original_bytes, e->generation_bytes, e->owner);
 	sumtext_add(out, "file %" PRIu64 " %" PRIu64 "\ndirectory %" PRIu64 " %" PRIu64 "\n",
 		   e->dev, e->inode, e->dir_dev, e->dir_inode);
 	sumtext_add(out, "path %s\n", e->path);
+	for (unsigned i = 0; i < e->also.n; i++)
+		sumtext_add(out, "also %s\n", names_at(&e->also, i));
 	sumtext_close(out);
 }
 
@@ -60,7 +63,7 @@ int ledger_put(int ledger_fd, const struct ledger_entry *e, struct err *err)
 	char name[LEDGER_NAME_LEN + 1];
 	struct sumtext s;
 
-	if (strchr(e->path, '\n'))
+	if (strchr(e->path, '\n') || memchr(e->also.text, '\n', e->also.bytes))
 		return err_set(err, ERR_REFUSED, "its path has a line break");
 	format(e, &s);
 	name_of(e->path, &e->generation, name);
@@ -74,14 +77,24 @@ static bool two(const char *value, uint64_t *x, uint64_t *y)
 	return value && sscanf(value, "%" SCNu64 " %" SCNu64, x, y) == 2;
 }
 
+/* The lines of further names: at least one. */
+static int parse_also(char **at, struct names *out)
+{
+	for (const char *value; (value = sumtext_line(at, "also ")); )
+		if (folders_spelled(value, NULL) < 0 || names_add(out, value) < 0)
+			return -1;
+	return out->n ? 0 : -1;
+}
+
 /* The lines, but for the last one; what sscanf() is lenient about is found by writing it
  * again. */
 static int parse(char *at, struct ledger_entry *out)
 {
 	struct ledger_entry e = { 0 };
 	const char *value;
+	bool several = sumtext_line(&at, "morph-ledger 2") != NULL;
 
-	if (!sumtext_line(&at, "morph-ledger 1") ||
+	if ((!several && !sumtext_line(&at, "morph-ledger 1")) ||
 	    !(value = sumtext_line(&at, "original ")) ||
 	    digest_from_hex(value, &e.original) < 0 ||
 	    !(value = sumtext_line(&at, "generation ")) ||
@@ -95,6 +108,8 @@ static int parse(char *at, struct ledger_entry *out)
 	    folders_spelled(value, NULL) < 0)
 		return -1;
 	memcpy(e.path, value, strlen(value) + 1);
+	if (several && parse_also(&at, &e.also) < 0)
+		return -1;
 	*out = e;
 	return 0;
 }

@@ -17,7 +17,10 @@
  *   file <dev> <inode>          of the generation
  *   directory <dev> <inode>
  *   path <path>                 to the end of the line
+ *   also <path>                 for each further name that the file had; then it is version 2
  *   sum <64 hex digits>
+ *
+ * Of a file with several names each has its entry, with the others in it.
  *
  * The time of an entry's file is when its generation was last seen at the path (originals.h).
  */
@@ -30,6 +33,7 @@
 #include <time.h>
 
 #include "lib/digest.h"
+#include "manager/parent/names.h"
 
 struct err;
 
@@ -39,6 +43,7 @@ struct ledger_entry {
 	uint32_t owner;
 	uint64_t dev, inode, dir_dev, dir_inode;
 	char path[PATH_MAX];
+	struct names also;
 };
 
 enum { LEDGER_NAME_LEN = 64 };

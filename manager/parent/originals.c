@@ -138,7 +138,7 @@ static int add(void *ctx, const char *name, time_t seen, const struct ledger_ent
 	*k = (struct known){ .original = e->original, .bytes = e->original_bytes,
 			     .owner = e->owner, .seen = seen, .presence = presence_of(e),
 			     .at_its_path = at_its_path };
-	memcpy(k->name, name, sizeof(k->name));
+	(void)snprintf(k->name, sizeof(k->name), "%s", name);
 	return 0;
 }
 

@@ -9,11 +9,13 @@
  *			and output
  *	content		prove_install(): a sealed file, proven by a verifier that this process
  *			starts, before finish_install(); install.c takes all digests anew
- *	the path	install_file.c, install.c: what may be replaced, and by what
+ *	the path	install_file.c, install.c: what may be replaced, and by what; its
+ *			other names only as far as they are found to be the same file's
+ *			(install_set.c)
  *	what comes back	install.c: only what root's own ledger binds to the path (ledger.h)
  *	processes	prove_live(): a sealed file, proven for them by such a verifier, of an
  *			original that the ledger knows; livework.c maps it, and takes it out
- *			before its program's file is replaced (take_out_first()); one that
+ *			before its program's file is replaced (take_out_next()); one that
  *			counts, for seconds only
  *	order		requests_take(): one request at a time; a second one is a lie
  *
@@ -26,8 +28,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -41,8 +41,8 @@
 #include "manager/parent/install.h"
 #include "manager/parent/ledger.h"
 #include "manager/parent/livework.h"
-#include "manager/parent/printable.h"
 #include "manager/parent/program.h"
+#include "manager/parent/requests_log.h"
 
 enum { SYNC_MS = 30000, WALL_FACTOR = 4, WALL_EXTRA_S = 60 };
 enum { COUNTING = 1, LIVE = 2 };	/* of JOB_VERIFY */
@@ -63,6 +63,7 @@ static void forget(struct requests *p)
 	end_job(p);
 	livework_leave(p->live);
 	msg_close_fds(&p->request);
+	p->names.n = p->names.bytes = p->name_at = 0;
 	p->busy = p->syncing = false;
 }
 
@@ -76,7 +77,7 @@ static int reply(struct requests *p, enum err_kind kind, int exit_code, const ch
 	end_job(p);
 	m.num[MSG_REPLY_cpu_ms] = p->job_cpu_ms < UINT32_MAX ? p->job_cpu_ms : UINT32_MAX;
 	p->job_cpu_ms = 0;
-	for (size_t i = 0; i < 1023 && reason[i]; i++)
+	for (size_t i = 0; i < MSG_MAX_TEXT && reason[i]; i++)
 		m.text[i] = reason[i];
 	for (int i = 0; i < nfd; i++)
 		m.fd[i] = fd[i];
@@ -89,9 +90,13 @@ static int reply_err(struct requests *p, const struct err *why, struct err *err)
 	return reply(p, why->kind, err_exit_code(why), why->text, 0, NULL, err);
 }
 
-static int reply_ok(struct requests *p, struct err *err)
+/* With what was done, or would be, under other names. */
+static int reply_done(struct requests *p, const struct install_done *done, struct err *err)
 {
-	return reply(p, ERR_NONE, 0, "", 0, NULL, err);
+	char text[1024];
+
+	install_done_text(done, text, sizeof(text));
+	return reply(p, ERR_NONE, 0, text, 0, NULL, err);
 }
 
 /* Hands over fd, which the parent then closes; fd < 0: *why says what happened. */
@@ -102,31 +107,6 @@ static int reply_fd(struct requests *p, int fd, const struct err *why, struct er
 	int rc = reply(p, ERR_NONE, 0, "", 1, &fd, err);
 	close(fd);
 	return rc;
-}
-
-static void log_refused(const struct requests *p, const struct err *why)
-{
-	const struct log_event e = { NULL, "refused", p->request.text, 0 };
-	char text[PRINTABLE_MAX];
-
-	printable(why->text, text);
-	role_event(LEVEL_WARNING, &e, "%s refused: %s",
-		   p->request.type == MSG_RESTORE ? "restore" :
-		   p->request.type == MSG_INSTALL ? "swap" : "running process", text);
-}
-
-static void log_done(const struct requests *p)
-{
-	const struct msg *m = &p->request;
-	bool restored = m->type == MSG_RESTORE;
-	char path[PRINTABLE_MAX], now[65], before[65];
-
-	printable(m->text, path);
-	digest_hex(&m->digest[restored ? 1 : 2], now);
-	digest_hex(&m->digest[0], before);
-	const struct log_event e = { NULL, restored ? "restored" : "swapped", m->text, 0 };
-	role_event(LEVEL_NOTICE, &e, "%s '%s': %.16s in the place of %.16s", e.name, path, now,
-		   before);
 }
 
 /* In a folder for programs; or one that was swapped, before root took its folder off the
@@ -226,7 +206,7 @@ static int open_proof_original(const struct requests *p, const struct msg *m, st
 /* The request is answered with the reason, which is logged. */
 static int refuse(struct requests *p, const struct err *why, struct err *err)
 {
-	log_refused(p, why);
+	requests_log_refused(&p->request, why);
 	p->swap_failed = true;
 	return reply_err(p, why, err);
 }
@@ -234,7 +214,7 @@ static int refuse(struct requests *p, const struct err *why, struct err *err)
 /* The same, of a running process. */
 static int refuse_live(struct requests *p, const struct err *why, struct err *err)
 {
-	log_refused(p, why);
+	requests_log_refused(&p->request, why);
 	return reply_err(p, why, err);
 }
 
@@ -268,18 +248,20 @@ static int prove_install(struct requests *p, struct err *err)
 	return p->job ? 0 : refuse(p, &why, err);
 }
 
-/* Where a counting generation counts is what its proof says: its last line. */
-static int find_counters(const struct msg *m, const struct job_result *proof, uint64_t *at,
-			 uint64_t *size, struct err *err)
+/* The further names are in folders for programs as well. */
+static int check_folders(const struct requests *p, struct err *err)
 {
-	char text[512], *line;
-
-	ssize_t n = pread(proof->out[0], text, sizeof(text) - 1, 0);
-	text[n < 0 ? 0 : n] = '\0';
-	line = strstr(text, "\ncounters ");
-	if (!line || sscanf(line, "\ncounters %" SCNu64 " %" SCNu64, at, size) != 2)
-		return err_set(err, ERR_INPUT, "'%s': the proof names no counters", m->text);
+	for (unsigned i = 0; i < p->names.n; i++)
+		if (folders_check(p->options->folders, names_at(&p->names, i), err) < 0)
+			return -1;
 	return 0;
+}
+
+static void forget_counting(struct requests *p, const struct install_done *done)
+{
+	counting_forget(p->counting, p->request.text);
+	for (unsigned i = 0; i < done->also.n; i++)
+		counting_forget(p->counting, names_at(&done->also, i));
 }
 
 static int finish_install(struct requests *p, const struct job_result *proof, struct err *err)
@@ -295,23 +277,24 @@ static int finish_install(struct requests *p, const struct job_result *proof, st
 		return refuse(p, &why, err);
 	}
 	/* What would count for nobody is not installed. */
-	if (counts && (find_counters(m, proof, &at, &size, &why) < 0 ||
+	if (counts && (counting_find(proof->out[0], m->text, &at, &size, &why) < 0 ||
 		       counting_may_watch(p->counting, m->text, at, size, &why) < 0))
 		return refuse(p, &why, err);
+	struct install_done done;
 	struct install_request r = {
 		.path = m->text, .expected = m->digest[0], .original = m->digest[1],
 		.generation = m->digest[2], .generation_fd = m->fd[0],
 		.originals_fd = p->originals_fd, .ledger_fd = p->ledger_fd,
+		.names = &p->names, .done = &done,
 		.allow_hard_links = m->num[MSG_INSTALL_hard_links] != 0,
 	};
 	if (install_generation(&r, &why) < 0)
 		return refuse(p, &why, err);
-	log_done(p);
-	if (!counts)
-		counting_forget(p->counting, m->text);
-	else if (counting_watch(p->counting, m->text, &m->digest[2], at, size, &why) < 0)
+	requests_log_done(&p->request, &done);
+	forget_counting(p, &done);
+	if (counts && counting_watch(p->counting, m->text, &m->digest[2], at, size, &why) < 0)
 		role_warn("it counts for nobody: %s", why.text);
-	return reply_ok(p, err);
+	return reply_done(p, &done, err);
 }
 
 /* No list of folders here: the ledger knows the path, and who took a folder off the command
@@ -319,19 +302,20 @@ static int finish_install(struct requests *p, const struct job_result *proof, st
 static int restore(struct requests *p, bool edited, struct err *err)
 {
 	const struct msg *m = &p->request;
+	struct install_done done;
 	struct restore_request r = {
 		.path = m->text, .expected = m->digest[0], .original = m->digest[1],
 		.edited = edited ? &m->digest[2] : NULL,
 		.originals_fd = p->originals_fd, .ledger_fd = p->ledger_fd,
-		.allow_hard_links = m->num[MSG_RESTORE_hard_links] != 0,
+		.done = &done,
 	};
 	struct err why = { 0 };
 
 	if (install_restore(&r, &why) < 0)
 		return refuse(p, &why, err);
-	log_done(p);
-	counting_forget(p->counting, m->text);
-	return reply_ok(p, err);
+	requests_log_done(&p->request, &done);
+	forget_counting(p, &done);
+	return reply_done(p, &done, err);
 }
 
 /* digest[]: expected at the path, original, the generation that the ledger knows.  When the
@@ -497,26 +481,46 @@ static int finish_live(struct requests *p, const struct job_result *proof, struc
 	return map_live(p, err);
 }
 
-/* A program that processes have a generation of is replaced only after they have given it back.
- * One that cannot just now keeps it, and is asked again by whoever looks at the list. */
-static int take_out_first(struct requests *p, struct err *err)
+/* A program that processes have a generation of is replaced only after they have given it
+ * back, under whichever of its names.  One that cannot just now keeps it, and is asked again by
+ * whoever looks at the list. */
+static int take_out_next(struct requests *p, struct err *err)
 {
-	struct err why = { 0 };
+	while (p->name_at <= p->names.n) {
+		const char *path = p->name_at ? names_at(&p->names, p->name_at - 1)
+					      : p->request.text;
+		struct err why = { 0 };
 
-	if (livework_knows(p->live, p->request.text) &&
-	    livework_off_path(p->live, p->request.text, &why) == 0)
-		return 0;
-	if (why.kind)
-		log_refused(p, &why);
+		p->name_at++;
+		if (livework_knows(p->live, path) &&
+		    livework_off_path(p->live, path, &why) == 0)
+			return 0;
+		if (why.kind)
+			requests_log_refused(&p->request, &why);
+	}
 	return p->request.type == MSG_INSTALL ? prove_install(p, err) : prove_restore(p, err);
+}
+
+/* Of what is swapped or put back: names as the manager has told them, or, for what comes back,
+ * as root's ledger has them. */
+static int begin_swap(struct requests *p, struct err *err)
+{
+	const struct msg *m = &p->request;
+	struct ledger_entry e;
+	struct err why;
+
+	if (m->type == MSG_INSTALL && check_folders(p, &why) < 0)
+		return refuse(p, &why, err);
+	if (m->type == MSG_RESTORE &&
+	    ledger_find(p->ledger_fd, m->text, &m->digest[2], &e, NULL) > 0)
+		p->names = e.also;
+	return take_out_next(p, err);
 }
 
 static int after_live(struct requests *p, struct livework_result *r, struct err *err)
 {
-	if (p->request.type == MSG_INSTALL)
-		return prove_install(p, err);
-	if (p->request.type == MSG_RESTORE)
-		return prove_restore(p, err);
+	if (p->request.type == MSG_INSTALL || p->request.type == MSG_RESTORE)
+		return take_out_next(p, err);
 	if (r->err.kind)
 		return reply_err(p, &r->err, err);
 	if (r->list_fd >= 0)
@@ -540,12 +544,17 @@ static int begin_live(struct requests *p, struct err *err)
 
 static int check(struct requests *p, struct err *err)
 {
+	bool some = p->request.num[MSG_CHECK_hard_links] != 0;
+	struct install_done done;
+	char text[NAMES_BYTES];
 	struct err why = { 0 };
 
 	if (folders_check(p->options->folders, p->request.text, &why) < 0 ||
-	    install_check(p->request.text, p->request.num[MSG_CHECK_hard_links] != 0, &why) < 0)
+	    check_folders(p, &why) < 0 ||
+	    install_check(p->request.text, &p->names, some, &done, &why) < 0)
 		return reply_err(p, &why, err);
-	return reply_ok(p, err);
+	names_lines(&done.also, text);
+	return reply(p, ERR_NONE, 0, text, 0, NULL, err);
 }
 
 int requests_take(struct requests *p, struct msg *m, struct err *err)
@@ -558,6 +567,9 @@ int requests_take(struct requests *p, struct msg *m, struct err *err)
 		return err_set(err, ERR_INPUT,
 			       "a second request before the first was answered");
 	}
+	if (m->type == MSG_NAME)
+		return names_add(&p->names, m->text) < 0 ?
+		       err_set(err, ERR_INPUT, "more names than a file may have") : 0;
 	p->busy = true;
 	p->request = *m;
 	switch (m->type) {
@@ -576,7 +588,7 @@ int requests_take(struct requests *p, struct msg *m, struct err *err)
 		return run_job(p, err);
 	case MSG_INSTALL:
 	case MSG_RESTORE:
-		return take_out_first(p, err);
+		return begin_swap(p, err);
 	case MSG_LIVE_ON:
 	case MSG_LIVE_COUNT:
 	case MSG_LIVE_TURNS:

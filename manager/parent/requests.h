@@ -13,6 +13,7 @@
 
 #include "lib/msg.h"
 #include "manager/parent/job.h"
+#include "manager/parent/names.h"
 #include "manager/parent/patience.h"
 #include "manager/parent/role.h"
 
@@ -33,6 +34,10 @@ struct requests {
 
 	bool busy;		/* one request at a time; a second one is a lie */
 	struct msg request;	/* owns its descriptors */
+	/* further ones of its file: as the manager names them, or as the ledger has them; the
+	 * next to be seen to by take_out_next(), 0 is the path itself */
+	struct names names;
+	unsigned name_at;
 	struct job *job;	/* of RUN_JOB, or the proof of INSTALL, RESTORE, LIVE_ON */
 	/* of jobs that have ended, not told yet: it is told even if nobody waits for the job
 	 * any more, with the next answer */

@@ -15,9 +15,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "manager/parent/names.h"
+
 struct err;
 
-enum { SUMTEXT_MAX = PATH_MAX + 1024 };
+/* A path, further names, and keys and numbers for each. */
+enum { SUMTEXT_MAX = PATH_MAX + NAMES_BYTES + 2048 };
 
 struct sumtext {
 	char text[SUMTEXT_MAX + 1];	/* ends in NUL */
@@ -25,7 +28,7 @@ struct sumtext {
 };
 
 /* Appends to the text as printf does; what does not fit is an assertion: keys and numbers
- * are short, paths are shorter than PATH_MAX. */
+ * are short, paths and names bounded. */
 void sumtext_add(struct sumtext *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Appends the line of the checksum: the text is complete. */
 void sumtext_close(struct sumtext *s);

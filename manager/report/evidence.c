@@ -24,6 +24,7 @@ enum { PROFILE_MAX = 1 << 30 };
 static void add_place(struct evidence *e, const struct evidence_place *p)
 {
 	vec_push(e->arena, &e->place, *p);
+	evidence_add_alone(e, e->place.n - 1);
 	e->total += p->count;
 }
 
@@ -76,13 +77,14 @@ static int add_profile(struct evidence *e, int fd, const struct evidence_source 
 	return 0;
 }
 
-int evidence_open(const struct evidence_module *m, const struct evidence_source *source,
-		  struct err *err)
+int evidence_open_both(const struct evidence_module *m, const struct evidence_source *source,
+		       int *generation, struct err *err)
 {
 	const char *path = m->path;
 	struct blockmap map = { 0 };
 	struct stat st;
 
+	*generation = -1;
 	for (uint32_t i = 0; i < source->nbinary; i++)
 		if (strcmp(evidence_base(source->binary[i]), evidence_base(path)) == 0)
 			path = source->binary[i];
@@ -91,17 +93,30 @@ int evidence_open(const struct evidence_module *m, const struct evidence_source 
 		return fd;
 	int original = modulefile_original(&source->at, fd, &map, err);
 	blockmap_free(&map);
-	close(fd);
+	if (original >= 0)
+		*generation = fd;
+	else
+		close(fd);
 	return original;
+}
+
+int evidence_open(const struct evidence_module *m, const struct evidence_source *source,
+		  struct err *err)
+{
+	int generation, fd = evidence_open_both(m, source, &generation, err);
+
+	if (generation >= 0)
+		close(generation);
+	return fd;
 }
 
 int evidence_add(struct evidence *e, const char *path, const struct evidence_source *source,
 		 struct err *err)
 {
-	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC), rc;
+	int fd = modulefile_recording(path, err), rc;
 
 	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
+		return -1;
 	int is = profile_is_in(fd);
 	if (is < 0)
 		rc = err_set(err, ERR_SYS, "read: %s", strerror(errno));

@@ -49,10 +49,18 @@ struct evidence_place {
 	uint32_t module;
 	uint32_t function;		/* of the module; EVIDENCE_NONE: in none */
 	vaddr addr, block;		/* 0: not known */
-	double count;
+	double count;			/* 0: met as a caller alone */
 	uint32_t nframe;		/* 0 only where function is EVIDENCE_NONE */
 	/* innermost first; the last one is the function */
 	const struct evidence_frame *frame;
+};
+
+/* Samples that are alike. */
+struct evidence_stack {
+	uint32_t n;			/* from 1 on */
+	const uint32_t *place;		/* innermost first, then callers */
+	bool cut;			/* who called the last one is not known */
+	double count;
 };
 
 struct evidence {
@@ -63,16 +71,22 @@ struct evidence {
 	uint64_t start_ns;		/* since 1970, of the earliest log; 0: not known */
 	uint64_t length_ns;		/* of all logs together */
 	uint64_t lost;			/* records */
-	double total;			/* sum over place[] */
+	uint64_t damaged;		/* parts of logs that cannot be read, or were cut off */
+	double total;			/* sum over place[], and over stack[] */
+	bool with_stacks;		/* there were pieces of stacks; else no callers */
+	double cut_short;		/* samples cut off because the piece was too short */
+	double guessed;			/* with a caller missing, perhaps, for want of rows */
 	VEC(const char *) program;	/* paths, fit to show */
 	VEC(struct evidence_module) module;
 	VEC(struct evidence_place) place;
+	VEC(struct evidence_stack) stack;
 };
 
 struct evidence_source {
 	struct modulefile_places at;
 	const char *const *binary;	/* [nbinary] files that are looked at before a path */
 	uint32_t nbinary;
+	bool stacks;			/* callers are wanted, where there are stacks */
 };
 
 void evidence_init(struct evidence *e, struct arena *a);
@@ -84,10 +98,22 @@ int evidence_add(struct evidence *e, const char *path, const struct evidence_sou
 /* The original of a module, by its path, --binary and the store; a descriptor. */
 int evidence_open(const struct evidence_module *m, const struct evidence_source *source,
 		  struct err *err);
+/* The same; *generation is a descriptor of what is there if that is a generation, else -1. */
+int evidence_open_both(const struct evidence_module *m, const struct evidence_source *source,
+		       int *generation, struct err *err);
+
+/* The file that was mapped, a descriptor: one of --binary with its name, or the one at its
+ * path, unless that is another one by now. */
+int evidence_open_mapped(const struct evidence_source *source, const char *path,
+			 uint64_t inode, struct err *err);
 
 /* The indices of what has that name, entered if it is not there yet. */
 uint32_t evidence_program(struct evidence *e, const char *path);
 uint32_t evidence_module(struct evidence *e, const char *path, bool file);
+/* Samples whose stacks are cut off, where there are stacks. */
+double evidence_cut(const struct evidence *e);
+/* Adds a stack of one place, whose callers are not known. */
+void evidence_add_alone(struct evidence *e, uint32_t place);
 /* The last part of a path. */
 const char *evidence_base(const char *path);
 /* Its module is the program itself: who shows both need not show it twice. */

@@ -4,7 +4,9 @@
  *          --one file after the other: the original, the block map--> address
  *          --morph-edit places--> function, block, frames
  *
- * Other than attribute.h, which feeds the store, this keeps the instruction and the program.
+ * Where samples have pieces of their stacks, the callers on them are places as well, without
+ * samples of their own (evidence_stacks.h).  Other than attribute.h, which feeds the store,
+ * this keeps the instruction and the program.
  *
  * Tested by tests/e2e/export.sh.
  */
@@ -18,6 +20,8 @@
 #include "lib/err.h"
 #include "lib/memory.h"
 #include "manager/report/evidence_names.h"
+#include "manager/report/evidence_stacks.h"
+#include "manager/report/intern.h"
 #include "manager/samples/space.h"
 #include "monitor/spool.h"
 
@@ -79,12 +83,33 @@ static void items_add(struct items *s, const struct item *item)
 
 /* --- the walk --- */
 
+struct walk {
+	struct evidence *e;
+	bool stacks;		/* wanted */
+	struct spaces *spaces;
+	struct items items;
+	struct stackwalker *walker;
+	struct intern stack;	/* of struct frame: the first says how it ends, then innermost
+				 * first */
+	VEC(double) count;	/* of each */
+	struct err *err;
+};
+
+/* A place on a stack: the key of an item.  No padding. */
+struct frame {
+	uint64_t off;		/* of the first one of a key: is it cut off? */
+	uint32_t file, program;
+};
+
+enum { FRAMES_MAX = 2 + CALLSTACK_DEPTH_MAX };		/* with how it ends, and the kernel */
+
+static const enum elsewhere where[] = {
+	[SPACE_VDSO] = IN_VDSO, [SPACE_ANON] = IN_MADE,
+	[SPACE_NOPROCESS] = IN_UNKNOWN, [SPACE_ELSEWHERE] = IN_OTHERS,
+};
+
 static struct item place_of(struct spaces *spaces, const struct spool_event *ev)
 {
-	static const enum elsewhere where[] = {
-		[SPACE_VDSO] = IN_VDSO, [SPACE_ANON] = IN_MADE,
-		[SPACE_NOPROCESS] = IN_UNKNOWN, [SPACE_ELSEWHERE] = IN_OTHERS,
-	};
 	const struct space_run *run = spaces_run(spaces, ev->pid);
 	struct item item = { .program = run && run->exe ? run->exe - 1 : UINT32_MAX,
 			     .file = UINT32_MAX - IN_KERNEL, .samples = 1 };
@@ -100,26 +125,81 @@ static struct item place_of(struct spaces *spaces, const struct spool_event *ev)
 	return item;
 }
 
-static void walk(struct evidence *e, struct spool_reader *r, struct spaces *spaces,
-		 struct items *items)
+static void count_stack(struct walk *w, struct frame *frame, uint32_t n, bool cut)
+{
+	frame[0] = (struct frame){ cut, 0, 0 };
+	uint32_t k = intern_key(&w->stack, frame, n * sizeof(*frame));
+
+	if (k == w->count.n)
+		vec_push(w->e->arena, &w->count, 0);
+	w->count.v[k]++;
+}
+
+static void put_frame(struct walk *w, struct frame *frame, const struct item *item)
+{
+	*frame = (struct frame){ item->off, item->file, item->program };
+	items_add(&w->items, item);
+}
+
+/* A sample with its callers: all are places, and one of them has the sample. */
+static void on_stack(void *ctx, const struct stackwalker_stack *s)
+{
+	struct frame frame[FRAMES_MAX];
+	struct walk *w = ctx;
+	uint32_t n = 1;
+
+	if (s->kernel)
+		put_frame(w, &frame[n++], &(struct item){ UINT32_MAX - IN_KERNEL, s->program,
+							  0, 1 });
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct stackwalker_place *p = &s->place[i];
+		struct item item = { UINT32_MAX - where[p->hit], s->program, 0, n == 1 };
+
+		if (p->hit == SPACE_FILE) {
+			item.file = p->file;
+			item.off = p->off;
+		}
+		put_frame(w, &frame[n++], &item);
+	}
+	count_stack(w, frame, n, s->end != CALLSTACK_WHOLE);
+	w->e->cut_short += s->end == CALLSTACK_SHORT;
+	w->e->guessed += s->guessed;
+}
+
+static int on_sample(struct walk *w, const struct spool_event *ev)
+{
+	struct item item = place_of(w->spaces, ev);
+	struct frame frame[2];
+
+	if (w->stacks && ev->sample.has_state && ev->sample.state.stack_bytes &&
+	    item.file != UINT32_MAX - IN_UNKNOWN && item.file != UINT32_MAX - IN_OTHERS) {
+		w->e->with_stacks = true;
+		return stackwalker_add(w->walker, ev, item.program, w->err);
+	}
+	put_frame(w, &frame[1], &item);
+	/* what a process does in the kernel before it has a stack, and behind that, is whole */
+	count_stack(w, frame, 2, !ev->sample.kernel || ev->sample.pc);
+	return 0;
+}
+
+static int walk_all(struct walk *w, struct spool_reader *r)
 {
 	uint64_t first = 0, last = 0;
 	struct spool_event ev;
+	int rc = 0;
 
-	while (spool_read(r, &ev) == 1) {
+	while (rc == 0 && spool_read(r, &ev) == 1) {
 		first = first ? first : ev.time_ns;
 		last = ev.time_ns;
-		if (ev.kind == SPOOL_SAMPLE) {
-			struct item item = place_of(spaces, &ev);
-
-			items_add(items, &item);
-		} else if (ev.kind == SPOOL_LOST || ev.kind == SPOOL_GAP) {
-			e->lost += ev.lost;
-		} else {
-			spaces_event(spaces, &ev);
-		}
+		if (ev.kind == SPOOL_SAMPLE)
+			rc = on_sample(w, &ev);
+		else if (ev.kind == SPOOL_LOST || ev.kind == SPOOL_GAP)
+			w->e->lost += ev.lost;
+		else
+			spaces_event(w->spaces, &ev);
 	}
-	e->length_ns += last - first;
+	w->e->length_ns += last - first;
+	return rc == 0 ? stackwalker_end(w->walker, w->err) : rc;
 }
 
 /* --- one file --- */
@@ -131,29 +211,9 @@ struct file {
 	struct blockmap map;	/* of a generation */
 };
 
-static int open_named(struct file *f, const struct space_file *file, struct err *err)
-{
-	struct stat st;
-
-	for (uint32_t i = 0; i < f->source->nbinary; i++) {
-		const char *path = f->source->binary[i];
-
-		if (strcmp(evidence_base(path), evidence_base(file->path)) == 0)
-			return modulefile_open(path, &st, err);
-	}
-	if (file->path[0] != '/')
-		return err_set(err, ERR_REFUSED, "not a file with a path");
-	int fd = modulefile_open(file->path, &st, err);
-	if (fd >= 0 && st.st_ino != file->inode) {
-		close(fd);
-		return err_set(err, ERR_REFUSED, "another file is there by now");
-	}
-	return fd;
-}
-
 static int open_file(struct file *f, const struct space_file *file, struct err *err)
 {
-	f->fd = open_named(f, file, err);
+	f->fd = evidence_open_mapped(f->source, file->path, file->inode, err);
 	if (f->fd < 0)
 		return -1;
 	if (blockmap_may_be_in(f->fd)) {
@@ -194,13 +254,14 @@ static uint32_t program_of(struct evidence *e, struct spaces *spaces, uint32_t p
 }
 
 /* item[0..n) are of one file, or of one kind of elsewhere. */
-static void add_items(struct evidence *e, const struct evidence_source *source,
-		      struct spaces *spaces, const struct item *item, size_t n)
+static void add_items(struct walk *w, const struct evidence_source *source,
+		      const struct item *item, size_t n)
 {
+	struct evidence *e = w->e;
 	uint32_t kind = UINT32_MAX - item->file, first = e->place.n;
 	bool known = kind >= NELSEWHERE;
 	struct file f = { .e = e, .source = source, .fd = -1, .original = -1 };
-	const struct space_file *file = known ? spaces_file(spaces, item->file) : NULL;
+	const struct space_file *file = known ? spaces_file(w->spaces, item->file) : NULL;
 	uint32_t module = evidence_module(e, known ? file->path : elsewhere_name[kind], known);
 	struct wr lines = { 0 };
 	struct err why;
@@ -209,7 +270,8 @@ static void add_items(struct evidence *e, const struct evidence_source *source,
 	for (size_t i = 0; i < n; i++) {
 		struct evidence_place p = { .module = module, .function = EVIDENCE_NONE,
 					    .count = (double)item[i].samples,
-					    .program = program_of(e, spaces, item[i].program) };
+					    .program = program_of(e, w->spaces,
+								  item[i].program) };
 
 		vec_push(e->arena, &e->place, p);
 		e->total += p.count;
@@ -220,26 +282,56 @@ static void add_items(struct evidence *e, const struct evidence_source *source,
 						  f.original < 0 ? f.fd : f.original, &lines,
 						  first, &why) < 0))
 		e->module.v[module].note = arena_printf(e->arena, "%s", why.text);
+	else if (known && !e->module.v[module].note)
+		e->module.v[module].note = stackwalker_note(w->walker, item->file);
 	close_file(&f);
 	wr_free(&lines);
 }
 
-int evidence_add_log(struct evidence *e, int fd, const struct evidence_source *source,
-		     struct err *err)
+/* Of an item that is there: items are places from `first` on, in the same order. */
+static uint32_t place_number(const struct walk *w, const struct frame *f, uint32_t first)
 {
-	struct spool_reader *r = spool_reader_open(fd, err);
-	struct items items = { 0 };
+	struct item key = { f->file, f->program, f->off, 0 };
+	const struct item *at = bsearch(&key, w->items.at, w->items.n, sizeof(key), by_place);
 
-	if (!r)
-		return -1;
-	struct spaces *spaces = spaces_new(NULL);
-	walk(e, r, spaces, &items);
-	items_merge(&items);
-	for (size_t i = 0, end; i < items.n; i = end) {
-		for (end = i; end < items.n && items.at[end].file == items.at[i].file; end++)
-			;
-		add_items(e, source, spaces, &items.at[i], end - i);
+	return first + (uint32_t)(at - w->items.at);
+}
+
+static void add_stacks(struct walk *w, uint32_t first)
+{
+	struct arena *a = w->e->arena;
+
+	for (uint32_t i = 0; i < w->stack.key.n; i++) {
+		const struct bytes *key = &w->stack.key.v[i];
+		/* arena memory is aligned */
+		const struct frame *frame = (const struct frame *)(const void *)key->p;
+		uint32_t n = (uint32_t)(key->n / sizeof(*frame)) - 1;
+		uint32_t *place = arena_array(a, n, sizeof(*place));
+
+		for (uint32_t k = 0; k < n; k++)
+			place[k] = place_number(w, &frame[k + 1], first);
+		vec_push(a, &w->e->stack,
+			 ((struct evidence_stack){ n, place, frame[0].off, w->count.v[i] }));
 	}
+}
+
+static void add_walked(struct walk *w, const struct evidence_source *source)
+{
+	struct items *items = &w->items;
+	uint32_t first = w->e->place.n;
+
+	items_merge(items);
+	for (size_t i = 0, end; i < items->n; i = end) {
+		for (end = i; end < items->n && items->at[end].file == items->at[i].file; end++)
+			;
+		add_items(w, source, &items->at[i], end - i);
+	}
+	add_stacks(w, first);
+}
+
+static void add_about(struct evidence *e, const struct spool_reader *r)
+{
+	e->damaged += spool_reader_bad_blocks(r);
 	uint64_t start_ns = spool_reader_start_wall_ns(r);
 	if (!e->start_ns || start_ns < e->start_ns)
 		e->start_ns = start_ns;
@@ -248,8 +340,38 @@ int evidence_add_log(struct evidence *e, int fd, const struct evidence_source *s
 	e->period_ns = e->period_ns && e->period_ns != spool_reader_period_ns(r)
 			       ? 0
 			       : spool_reader_period_ns(r);
-	free(items.at);
-	spaces_free(spaces);
+}
+
+static bool is_of_this_boot(const struct spool_reader *r)
+{
+	static const uint8_t unknown[SPOOL_BOOT_ID_BYTES];
+	uint8_t now[SPOOL_BOOT_ID_BYTES];
+
+	spool_boot_id(now);
+	return memcmp(now, spool_reader_boot_id(r), sizeof(now)) == 0 &&
+	       memcmp(now, unknown, sizeof(now)) != 0;
+}
+
+int evidence_add_log(struct evidence *e, int fd, const struct evidence_source *source,
+		     struct err *err)
+{
+	struct spool_reader *r = spool_reader_open(fd, err);
+	struct walk w = { .e = e, .stacks = source->stacks, .stack = intern_new(e->arena),
+			  .err = err };
+
+	if (!r)
+		return -1;
+	w.spaces = spaces_new(NULL);
+	struct stackwalker_use use = { source, w.spaces, is_of_this_boot(r), on_stack, &w };
+	w.walker = stackwalker_new(&use, e->arena);
+	int rc = walk_all(&w, r);
+	if (rc == 0) {
+		add_walked(&w, source);
+		add_about(e, r);
+	}
+	free(w.items.at);
+	stackwalker_free(w.walker);
+	spaces_free(w.spaces);
 	spool_reader_free(r);
-	return 0;
+	return rc;
 }

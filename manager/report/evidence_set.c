@@ -1,7 +1,10 @@
-/* evidence_set.c - the programs and modules of evidence, and what its places are called */
+/* evidence_set.c - the programs, modules and stacks of evidence, and what its places are
+ * called */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "lib/err.h"
 #include "lib/utf8.h"
 #include "manager/report/evidence.h"
 
@@ -41,6 +44,41 @@ uint32_t evidence_module(struct evidence *e, const char *path, bool file)
 	m.shown = shown(e, path);
 	vec_push(e->arena, &e->module, m);
 	return e->module.n - 1;
+}
+
+int evidence_open_mapped(const struct evidence_source *source, const char *path,
+			 uint64_t inode, struct err *err)
+{
+	struct stat st;
+
+	for (uint32_t i = 0; i < source->nbinary; i++)
+		if (strcmp(evidence_base(source->binary[i]), evidence_base(path)) == 0)
+			return modulefile_open(source->binary[i], &st, err);
+	if (path[0] != '/')
+		return err_set(err, ERR_REFUSED, "not a file with a path");
+	int fd = modulefile_open(path, &st, err);
+	if (fd >= 0 && st.st_ino != inode) {
+		close(fd);
+		return err_set(err, ERR_REFUSED, "another file is there by now");
+	}
+	return fd;
+}
+
+double evidence_cut(const struct evidence *e)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; e->with_stacks && i < e->stack.n; i++)
+		sum += e->stack.v[i].cut ? e->stack.v[i].count : 0;
+	return sum;
+}
+
+void evidence_add_alone(struct evidence *e, uint32_t place)
+{
+	struct evidence_stack s = { 1, arena_dup(e->arena, &place, sizeof(place)), true,
+				    e->place.v[place].count };
+
+	vec_push(e->arena, &e->stack, s);
 }
 
 const char *evidence_base(const char *path)

@@ -1,9 +1,9 @@
 /* export_firefox.c - evidence in the Firefox Profiler's processed profile format, version 48
  *
  * Newer versions of the profiler read older ones.  One thread has all samples: each place of a
- * program once, with its count as its weight, one after the other in made-up times, because
- * only how often a place was met is known.  Tables are columns; a stack is a chain of entries
- * of stackTable, a frame is a place of a function.
+ * program, or each stack, once, with its count as its weight, one after the other in made-up
+ * times, because only how often it was met is known.  Tables are columns; a stack is a chain of
+ * entries of stackTable, a frame is a place of a function.
  *
  * Tested by tests/e2e/export.sh.
  */
@@ -14,6 +14,7 @@
 #include "manager/report/export.h"
 #include "manager/report/intern.h"
 #include "manager/report/json.h"
+#include "manager/report/stacks.h"
 
 enum { VERSION = 48, GECKO_VERSION = 29, NO_PREFIX = -1, NO_LIB = -1, RESOURCE_LIBRARY = 1 };
 
@@ -73,15 +74,10 @@ static int32_t symbol_of(struct writer *w, const struct evidence_place *p)
 	return (int32_t)intern_key(&w->symbol, &s, sizeof(s));
 }
 
-static int32_t stack_of(struct writer *w, const struct evidence_place *p)
+static int32_t push_place(struct writer *w, int32_t at, const struct evidence_place *p)
 {
-	const struct evidence *e = w->e;
-	int32_t at = NO_PREFIX, symbol = symbol_of(w, p);
+	int32_t symbol = symbol_of(w, p);
 
-	if (p->program != EVIDENCE_NONE)
-		at = push_label(w, at, evidence_base(e->program.v[p->program]));
-	if (!evidence_is_program(e, p))
-		at = push_label(w, at, evidence_base(e->module.v[p->module].shown));
 	for (uint32_t i = p->nframe; i-- > 0; ) {
 		const struct evidence_frame *f = &p->frame[i];
 		struct func func = { intern_text(&w->text, f->name),
@@ -95,6 +91,28 @@ static int32_t stack_of(struct writer *w, const struct evidence_place *p)
 	return at;
 }
 
+static int32_t stack_of(struct writer *w, const struct evidence_stack *s)
+{
+	const struct evidence *e = w->e;
+	const struct evidence_place *p = &e->place.v[s->place[0]];
+	int32_t at = NO_PREFIX;
+
+	if (p->program != EVIDENCE_NONE)
+		at = push_label(w, at, evidence_base(e->program.v[p->program]));
+	if (!e->with_stacks) {
+		if (!evidence_is_program(e, p))
+			at = push_label(w, at, evidence_base(e->module.v[p->module].shown));
+		return push_place(w, at, p);
+	}
+	if (s->cut)
+		at = push_label(w, at, STACKS_CUT);
+	for (uint32_t i = s->n; i-- > 0; ) {
+		p = &e->place.v[s->place[i]];
+		at = p->nframe ? push_place(w, at, p) : push_label(w, at, evidence_name(e, p));
+	}
+	return at;
+}
+
 static struct json_object *samples(struct writer *w)
 {
 	struct json_object *t = json_dict(), *stack = json_list(), *time = json_list(),
@@ -102,17 +120,17 @@ static struct json_object *samples(struct writer *w)
 	const struct evidence *e = w->e;
 	double unit_ms = e->period_ns ? (double)e->period_ns / 1e6 : 1, at = 0;
 
-	for (uint32_t i = 0; i < e->place.n; i++) {
-		json_add_int(stack, stack_of(w, &e->place.v[i]));
+	for (uint32_t i = 0; i < e->stack.n; i++) {
+		json_add_int(stack, stack_of(w, &e->stack.v[i]));
 		json_add_real(time, at);
-		json_add_real(weight, e->place.v[i].count);
-		at += e->place.v[i].count * unit_ms;
+		json_add_real(weight, e->stack.v[i].count);
+		at += e->stack.v[i].count * unit_ms;
 	}
 	json_set(t, "stack", stack);
 	json_set(t, "time", time);
 	json_set(t, "weight", weight);
 	json_set_text(t, "weightType", "samples");
-	json_set_int(t, "length", e->place.n);
+	json_set_int(t, "length", e->stack.n);
 	return t;
 }
 

@@ -1,7 +1,8 @@
 /* export_pprof.c - evidence as pprof's profile.proto, by libprotobuf-c
  *
- * One location for each place of a module, one sample for each place of a program, with the
- * program as its label.  Addresses are those of the original file, as `objdump` shows them.
+ * One location for each place of a module, one sample for each place of a program or each
+ * stack, with the program as its label.  Addresses are those of the original file, as `objdump`
+ * shows them.
  * Counts are whole numbers there, so those of profiles that have faded are rounded.
  *
  * Tested by tests/e2e/export.sh.
@@ -13,6 +14,7 @@
 #include "manager/report/export.h"
 #include "manager/report/intern.h"
 #include "manager/report/pprof.pb-c.h"
+#include "manager/report/stacks.h"
 
 struct writer {
 	const struct evidence *e;
@@ -114,25 +116,50 @@ static uint64_t location_of(struct writer *w, const struct evidence_place *p)
 	return number + (uint64_t)1;
 }
 
-static void add_sample(struct writer *w, const struct evidence_place *p)
+/* Callers that are missing: a location of no module. */
+static uint64_t location_of_cut(struct writer *w)
 {
+	struct location_key key = { 0, UINT32_MAX, 0 };
+	uint32_t number = intern_key(&w->location, &key, sizeof(key));
+
+	if (number == w->locations.n) {
+		Pprof__Location *l = arena_alloc(w->arena, sizeof(*l));
+
+		pprof__location__init(l);
+		l->id = number + (uint64_t)1;
+		l->n_line = 1;
+		l->line = arena_array(w->arena, 1, sizeof(*l->line));
+		l->line[0] = line_of(w, STACKS_CUT, "", 0);
+		vec_push(w->arena, &w->locations, l);
+	}
+	return number + (uint64_t)1;
+}
+
+static void add_sample(struct writer *w, const struct evidence_stack *stack)
+{
+	const struct evidence *e = w->e;
+	const struct evidence_place *p = &e->place.v[stack->place[0]];
+	bool cut = e->with_stacks && stack->cut;
 	Pprof__Sample *s = arena_alloc(w->arena, sizeof(*s));
 
 	pprof__sample__init(s);
-	s->n_location_id = 1;
-	s->location_id = arena_array(w->arena, 1, sizeof(*s->location_id));
-	s->location_id[0] = location_of(w, p);
-	s->n_value = w->e->period_ns ? 2 : 1;
+	s->location_id = arena_array(w->arena, stack->n + (size_t)1, sizeof(*s->location_id));
+	for (uint32_t i = 0; i < stack->n; i++)
+		s->location_id[s->n_location_id++] =
+			location_of(w, &e->place.v[stack->place[i]]);
+	if (cut)
+		s->location_id[s->n_location_id++] = location_of_cut(w);
+	s->n_value = e->period_ns ? 2 : 1;
 	s->value = arena_array(w->arena, s->n_value, sizeof(*s->value));
-	s->value[0] = llround(p->count);
-	if (w->e->period_ns)
-		s->value[1] = llround(p->count * (double)w->e->period_ns);
+	s->value[0] = llround(stack->count);
+	if (e->period_ns)
+		s->value[1] = llround(stack->count * (double)e->period_ns);
 	if (p->program != EVIDENCE_NONE) {
 		Pprof__Label *label = arena_alloc(w->arena, sizeof(*label));
 
 		pprof__label__init(label);
 		label->key = text(w, "program");
-		label->str = text(w, w->e->program.v[p->program]);
+		label->str = text(w, e->program.v[p->program]);
 		s->n_label = 1;
 		s->label = arena_dup(w->arena, &label, sizeof(label));
 	}
@@ -202,8 +229,8 @@ int export_pprof(const struct evidence *e, struct wr *out, struct err *err)
 	(void)text(&w, "");
 	put_types(&w, &p);
 	make_mappings(&w);
-	for (uint32_t i = 0; i < e->place.n; i++)
-		add_sample(&w, &e->place.v[i]);
+	for (uint32_t i = 0; i < e->stack.n; i++)
+		add_sample(&w, &e->stack.v[i]);
 	add_notes(&w, &p);
 	put_texts(&w, &p);
 	p.mapping = w.mapping;

@@ -16,7 +16,7 @@ static uint32_t find_slot(const struct intern *t, const void *key, size_t n)
 	while (t->slot[at]) {
 		const struct bytes *k = &t->key.v[t->slot[at] - 1];
 
-		if (k->n == n && memcmp(k->p, key, n) == 0)
+		if (k->n == n && (n == 0 || memcmp(k->p, key, n) == 0))
 			break;
 		at = (at + 1) & (t->nslot - 1);
 	}
@@ -39,7 +39,8 @@ uint32_t intern_key(struct intern *t, const void *key, size_t n)
 	if (!t->slot[at]) {
 		uint8_t *copy = arena_alloc(t->arena, n + 1);
 
-		memcpy(copy, key, n);
+		if (n)				/* of nothing it may be NULL */
+			memcpy(copy, key, n);
 		vec_push(t->arena, &t->key, ((struct bytes){ copy, n }));
 		t->slot[at] = t->key.n;
 	}

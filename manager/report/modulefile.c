@@ -59,6 +59,33 @@ int modulefile_open(const char *path, struct stat *st, struct err *err)
 				 : err_set(err, ERR_SYS, "%s", strerror(errno));
 }
 
+int modulefile_recording(const char *path, struct err *err)
+{
+	int fd = open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return err_set(err, ERR_INPUT, "'%s': not a regular file", path);
+}
+
+int modulefile_check(const char *const *file, uint32_t n, struct err *err)
+{
+	struct stat st;
+
+	for (uint32_t i = 0; i < n; i++) {
+		int fd = modulefile_open(file[i], &st, err);
+
+		if (fd < 0)
+			return err_wrap(err, "--binary='%s'", file[i]);
+		close(fd);
+	}
+	return 0;
+}
+
 /* Opens the file if it is the one with that digest. */
 static int open_with_digest(const char *path, const struct digest *want, struct err *err)
 {

@@ -35,6 +35,11 @@ int modulefile_run(const char *morph_edit, const struct modulefile_job *job, int
 int modulefile_text(const char *morph_edit, const struct modulefile_job *job, struct arena *a,
 		    struct bytes *out, struct err *err);
 
+/* A recording or profile that the command line names, for reading: no device, and no pipe,
+ * which has no end that is sure to come, and is read once. */
+int modulefile_recording(const char *path, struct err *err);
+/* Fails if one of the `n` files of --binary cannot be opened. */
+int modulefile_check(const char *const *file, uint32_t n, struct err *err);
 /* A descriptor.  What is no regular file is not opened at all. */
 int modulefile_open(const char *path, struct stat *st, struct err *err);
 /* A descriptor for the module of a profile, known by its digest: one of the `n` files, the one

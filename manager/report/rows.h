@@ -23,19 +23,27 @@ struct row {
 	vaddr entry;		/* PROCEDURE; 0: not known */
 	uint64_t size;
 	double count;
+	double callees;		/* what the code that it called has as well; rows.callees */
+	uint32_t key;		/* of rows.c */
 };
 
 struct rows {
 	enum rows_by by;
+	bool callees;		/* stacks tell, and rows are of modules or smaller */
 	double total;
 	uint32_t n;
 	struct row *at;		/* each once, most first, equal ones by module and what */
+	const uint32_t *of_place;	/* row.key by place; UINT32_MAX: none; NULL: !callees */
 };
 
 /* `module`: only what is in that one, by its path or file name; NULL: all.  Lives in the
  * evidence's arena. */
 void rows_make(const struct evidence *e, enum rows_by by, const char *module,
 	       struct rows *out);
+/* Sorts by `callees` instead, most first. */
+void rows_sort_by_callees(struct rows *rows);
+/* `callees` of all rows from `from` on together. */
+double rows_callees_of_rest(const struct evidence *e, const struct rows *rows, uint32_t from);
 /* Is a module meant by that name? */
 bool rows_is_module(const struct evidence_module *m, const char *name);
 /* Is it the same row of another evidence? */

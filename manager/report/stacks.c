@@ -1,6 +1,7 @@
-/* stacks.c - evidence as stacks: program, module, function, calls that were inlined
+/* stacks.c - evidence as stacks: program, and functions with calls that were inlined; the
+ * module where no caller is known
  *
- * Tested by tests/e2e/export.sh.
+ * Tested by tests/e2e/export.sh and tests/e2e/stacks.sh.
  */
 #include "manager/report/stacks.h"
 
@@ -9,13 +10,14 @@
 
 #include "manager/report/intern.h"
 
-enum { DEPTH_MAX = 2 + 64 };	/* program and module, and what evidence_names.c takes */
+enum { DEPTH_FIRST = 64 };
 
 struct maker {
 	struct arena *arena;
 	struct intern frame;	/* name, tab, file: neither has one */
 	struct intern stack;
 	VEC(double) count;
+	VEC(uint32_t) now;	/* the stack at hand */
 };
 
 static uint32_t frame_of(struct maker *m, const char *name, const char *file)
@@ -23,21 +25,53 @@ static uint32_t frame_of(struct maker *m, const char *name, const char *file)
 	return intern_text(&m->frame, arena_printf(m->arena, "%s\t%s", name, file));
 }
 
-static void add(struct maker *m, const struct evidence *e, const struct evidence_place *p)
+static void push(struct maker *m, const char *name, const char *file)
 {
-	const struct evidence_module *module = &e->module.v[p->module];
-	uint32_t frame[DEPTH_MAX], n = 0;
+	uint32_t frame = frame_of(m, name, file);
 
+	vec_push(m->arena, &m->now, frame);
+}
+
+static void push_place(struct maker *m, const struct evidence_place *p)
+{
+	for (uint32_t i = p->nframe; i-- > 0; )
+		push(m, p->frame[i].name, p->frame[i].file);
+}
+
+/* With callers, where the code of each is from is not said: it would stand between them. */
+static void push_places(struct maker *m, const struct evidence *e,
+			const struct evidence_stack *s)
+{
+	if (s->cut)
+		push(m, STACKS_CUT, "");
+	for (uint32_t i = s->n; i-- > 0; ) {
+		const struct evidence_place *p = &e->place.v[s->place[i]];
+
+		if (p->nframe)
+			push_place(m, p);
+		else
+			push(m, evidence_name(e, p), "");
+	}
+}
+
+static void add(struct maker *m, const struct evidence *e, const struct evidence_stack *s)
+{
+	const struct evidence_place *p = &e->place.v[s->place[0]];
+
+	m->now.n = 0;
 	if (p->program != EVIDENCE_NONE)
-		frame[n++] = frame_of(m, evidence_base(e->program.v[p->program]), "");
-	if (!evidence_is_program(e, p))
-		frame[n++] = frame_of(m, evidence_base(module->shown), "");
-	for (uint32_t i = p->nframe; i-- > 0 && n < DEPTH_MAX; )
-		frame[n++] = frame_of(m, p->frame[i].name, p->frame[i].file);
-	uint32_t number = intern_key(&m->stack, frame, n * sizeof(*frame));
+		push(m, evidence_base(e->program.v[p->program]), "");
+	if (e->with_stacks) {
+		push_places(m, e, s);
+	} else {
+		if (!evidence_is_program(e, p))
+			push(m, evidence_base(e->module.v[p->module].shown), "");
+		push_place(m, p);
+	}
+	uint32_t number = intern_key(&m->stack, m->now.v, m->now.n * sizeof(*m->now.v));
 	if (number == m->count.n)
 		vec_push(m->arena, &m->count, 0);
-	m->count.v[number] += p->count;
+	m->count.v[number] += s->count;
 }
 
 static int by_names(const void *a, const void *b, void *ctx)
@@ -63,8 +97,9 @@ void stacks_make(const struct evidence *e, struct stacks *out)
 	struct maker m = { .arena = e->arena, .frame = intern_new(e->arena),
 			   .stack = intern_new(e->arena) };
 
-	for (uint32_t i = 0; i < e->place.n; i++)
-		add(&m, e, &e->place.v[i]);
+	vec_reserve(m.arena, &m.now, DEPTH_FIRST);
+	for (uint32_t i = 0; i < e->stack.n; i++)
+		add(&m, e, &e->stack.v[i]);
 	*out = (struct stacks){ m.frame.key.n, m.stack.key.n,
 				arena_array(e->arena, m.frame.key.n, sizeof(*out->frame)),
 				arena_array(e->arena, m.stack.key.n, sizeof(*out->at)) };

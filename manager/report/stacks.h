@@ -1,13 +1,16 @@
-/* stacks.h - evidence as stacks: program, module if that is another file, function, calls that
- * were inlined
+/* stacks.h - evidence as stacks: program, and functions with the calls that were inlined
  *
- * Samples are of instructions, so a stack has one function, and the calls inlined into it; no
- * caller is known.  A frame stands for a function, not for a line of it.
+ * Where samples came without pieces of their stacks, no caller is known: a stack has one
+ * function, the calls inlined into it and in front, if that is another file, its module.  Else
+ * it has all callers; STACKS_CUT stands behind the program where the outermost ones are
+ * missing.  A frame stands for a function, not for a line of it.
  */
 #ifndef MANAGER_REPORT_STACKS_H
 #define MANAGER_REPORT_STACKS_H
 
 #include "manager/report/evidence.h"
+
+#define STACKS_CUT "[cut off]"
 
 struct stacks_frame {
 	const char *name, *file;	/* file "": not known, or no function */

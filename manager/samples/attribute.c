@@ -441,12 +441,12 @@ static uint32_t hash_text(uint32_t h, const char *text)
 }
 
 /* By paths: a kind stays what it is when its program is replaced. */
-static uint32_t kind_of(const struct attribute *a, const struct runs_use *u)
+uint32_t attribute_kind(const struct spaces *s, uint32_t exe, uint32_t from)
 {
-	uint32_t h = hash_text(2166136261u, spaces_file(a->spaces, u->exe)->path);
+	uint32_t h = hash_text(2166136261u, spaces_file(s, exe)->path);
 
-	if (u->from != RUNS_NO_FILE)
-		h = hash_text(h, spaces_file(a->spaces, u->from)->path);
+	if (from != RUNS_NO_FILE)
+		h = hash_text(h, spaces_file(s, from)->path);
 	return h ? h : 1;
 }
 
@@ -466,7 +466,8 @@ static void add_uses(struct attribution *r, const struct attribute *a, uint32_t 
 	for (uint32_t i = 0; i < n && !a->incomplete; i++)
 		add_use(r, &(struct attribute_use){
 				   .module = target->module, .generation = target->generation,
-				   .kind = kind_of(a, &u[i]),
+				   .live = target->live,
+				   .kind = attribute_kind(a->spaces, u[i].exe, u[i].from),
 				   .sums = { .module_s = (double)u[i].module_ns / 1e9,
 					     .rest_s = (double)u[i].rest_ns / 1e9,
 					     .run_s = (double)u[i].run_ns / 1e9,

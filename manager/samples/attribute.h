@@ -9,6 +9,7 @@
 #ifndef MANAGER_SAMPLES_ATTRIBUTE_H
 #define MANAGER_SAMPLES_ATTRIBUTE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "manager/samples/counter.h"
@@ -28,6 +29,7 @@ struct attribute_target {
 	const struct blockindex *index;	/* NULL: all samples count as outside */
 	uint32_t generation;		/* that the mapped file is; 0: the original */
 	void *own;			/* the resolver's */
+	bool live;			/* a form of it, mapped in while the process ran */
 };
 
 struct attribute_resolver {
@@ -65,6 +67,7 @@ struct attribute_crash {
 struct attribute_use {		/* processes of one kind that had this module mapped */
 	uint64_t module;
 	uint32_t generation;
+	bool live;		/* mapped in while the processes ran */
 	uint32_t kind;		/* of program and starter, not 0 */
 	struct speedtest_sums sums;	/* covered_s: 0 */
 };
@@ -112,6 +115,9 @@ void attribute_spool(struct attribute *a, struct spool_reader *r);
  * (manager/store/ingest.h does). */
 int attribute_resolve(struct attribute *a, const struct attribute_resolver *resolver,
 		      struct attribution *out, struct err *err);
+/* The kind of processes of that program, a file of the spaces, which that other one started, or
+ * (RUNS_NO_FILE) nobody knows which. */
+uint32_t attribute_kind(const struct spaces *s, uint32_t exe, uint32_t from);
 void attribution_add(struct attribution *to, const struct attribution *from);
 void attribution_free(struct attribution *r);	/* leaves a zeroed, usable result */
 

@@ -432,6 +432,31 @@ enum space_hit spaces_find(struct spaces *s, uint32_t pid, uint64_t pc, uint32_t
 	return SPACE_FILE;
 }
 
+struct telling {
+	void (*f)(void *ctx, const struct space_mapping *m);
+	void *ctx;
+};
+
+static void tell_mapping(void *ctx, const struct mapping *m)
+{
+	const struct telling *t = ctx;
+	struct space_mapping told = { m->start, m->end, m->pgoff, m->file - FILE_FIRST };
+
+	if (m->file == FILE_VDSO)
+		told.file = SPACE_MAPPING_VDSO;
+	t->f(t->ctx, &told);
+}
+
+void spaces_each_mapping(const struct spaces *s, uint32_t pid,
+			 void (*f)(void *ctx, const struct space_mapping *m), void *ctx)
+{
+	const struct process *p = space_slot(s, pid);
+	struct telling t = { f, ctx };
+
+	if (p->used && !p->over)
+		mappings_each(p->map, tell_mapping, &t);
+}
+
 /* --- limits of users --- */
 
 struct share {

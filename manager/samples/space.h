@@ -65,6 +65,15 @@ void spaces_event(struct spaces *s, const struct spool_event *ev);
 /* Where `pc` of process `pid` lies.  *file is an index for spaces_file(). */
 enum space_hit spaces_find(struct spaces *s, uint32_t pid, uint64_t pc, uint32_t *file,
 			   file_off *off);
+struct space_mapping {
+	uint64_t start, end;		/* [start, end), addresses in the process */
+	file_off off;			/* of start */
+	uint32_t file;			/* SPACE_MAPPING_VDSO: none, the vdso */
+};
+#define SPACE_MAPPING_VDSO UINT32_MAX
+/* Calls f for each mapping of the process, ascending and disjoint. */
+void spaces_each_mapping(const struct spaces *s, uint32_t pid,
+			 void (*f)(void *ctx, const struct space_mapping *m), void *ctx);
 /* The files that the process has mapped, each once, at most `max` of them; returns how many. */
 uint32_t spaces_files_of(struct spaces *s, uint32_t pid, uint32_t *file, uint32_t max);
 /* Calls f for each process that has the file mapped. */

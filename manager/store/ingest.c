@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 
 #include "lib/err.h"
+#include "manager/samples/runs.h"
 #include "manager/samples/userset.h"
 #include "monitor/spool.h"
 
@@ -150,6 +151,15 @@ uint32_t ingest_processes(struct ingest *g, const char *path, const struct diges
 	return p.n;
 }
 
+uint32_t ingest_kind(struct ingest *g, uint32_t pid)
+{
+	const struct space_run *run = spaces_run(g->spaces, pid);
+
+	return run && run->exe ? attribute_kind(g->spaces, run->exe - 1,
+						run->from ? run->from - 1 : RUNS_NO_FILE)
+			       : 0;
+}
+
 void ingest_states(struct ingest *g, struct statefeed *feed)
 {
 	g->feed = feed;
@@ -221,6 +231,7 @@ static int enter(struct ingest *g, struct spool_reader *r, const char *key,
 	uint64_t start_ns = spool_reader_start_ns(r);
 	struct store_fading fading = {
 		.half_life_s = g->half_life_s, .observe_s = g->observe_s,
+		.begun_ns = spool_reader_start_wall_ns(r),
 		.span_s = out->newest_ns > start_ns ? (double)(out->newest_ns - start_ns) / 1e9
 						    : 0,
 	};

@@ -27,6 +27,9 @@ void ingest_free(struct ingest *g);		/* NULL is allowed */
  * (may be NULL, zeroed before) gets the file's attribution added. */
 int ingest_spool_file(struct ingest *g, int fd, const char *name, struct attribution *sum,
 		      struct err *err);
+/* The kind of a process, as the uses of modules are told apart by (struct attribute_use); 0:
+ * not known. */
+uint32_t ingest_kind(struct ingest *g, uint32_t pid);
 /* Files from now on have their states in this feed, which stays the caller's; NULL: in none. */
 void ingest_states(struct ingest *g, struct statefeed *feed);
 /* From now on it is kept how many samples of each module are of which user (NULL: not). */

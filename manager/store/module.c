@@ -549,13 +549,15 @@ static int resolve_live(struct modules *ms, const struct digest *d,
 		rc = store_module_by_id(ms->store, g.module, &m, err);
 	if (rc != 1 || !digest_equal(&g.original, &m.original))
 		return rc < 0 ? -1 : 0;
-	return load_target(ms, &m, d, g.number, out, err);
+	rc = load_target(ms, &m, d, g.number, out, err);
+	if (rc == 1)
+		out->live = true;
+	return rc;
 }
 
-static int resolve(void *ctx, const struct space_file *file, struct attribute_target *out,
-		   struct err *err)
+static int resolve_as(struct modules *ms, const struct space_file *file,
+		      struct attribute_target *out, struct err *err)
 {
-	struct modules *ms = ctx;
 	struct store_generation g;
 	struct store_module m;
 	struct store_file f;
@@ -593,6 +595,19 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	if (!blockindex_kept_get(ms->kept, &f.digest))
 		(void)modules_analyze(ms, &m, NULL);
 	return load_target(ms, &m, &f.digest, number, out, err);
+}
+
+/* By whichever of its names the file is run. */
+static int resolve(void *ctx, const struct space_file *file, struct attribute_target *out,
+		   struct err *err)
+{
+	struct modules *ms = ctx;
+	struct space_file as = *file;
+	char other[PATH_MAX];
+
+	if (file->path[0] == '/' && modules_other_name(ms->store, file->path, other))
+		as.path = other;
+	return resolve_as(ms, &as, out, err);
 }
 
 static void release(void *ctx, const struct attribute_target *target)

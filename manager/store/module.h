@@ -9,6 +9,8 @@
 #ifndef MANAGER_STORE_MODULE_H
 #define MANAGER_STORE_MODULE_H
 
+#include <limits.h>
+
 #include "manager/samples/attribute.h"
 #include "manager/store/store.h"
 
@@ -94,6 +96,8 @@ int modules_analyze(struct modules *ms, struct store_module *m, struct err *err)
  * that is gone that it is "PATH (deleted)", and of one that a swap has taken away the name that
  * it had last, ".morph-" and more in that folder (manager/parent/install.c). */
 bool modules_is_path(const char *path, const char *mapped);
+/* Is the path no module's, but another name of the file of one?  Then out[] is that one's. */
+bool modules_other_name(struct store *s, const char *path, char out[PATH_MAX]);
 /* Which content a mapped file has, or had: 1; 0: it was never seen. */
 int modules_content(struct modules *ms, const struct space_file *file, struct digest *out,
 		    struct err *err);

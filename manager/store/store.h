@@ -187,6 +187,7 @@ int store_speed_put(struct store *s, int64_t module, const struct speedtest *p,
 struct store_fading {
 	double span_s, half_life_s;	/* half_life_s > 0 */
 	double observe_s;		/* least time that an observation of speed covers */
+	uint64_t begun_ns;		/* when the file was, by the wall clock; 0: now */
 };
 
 /* Adds the attribution (module = id in the store) to profiles, windows of use, speed tests and
@@ -393,6 +394,8 @@ int store_fleet_get(struct store *s, const struct digest *original, uint32_t kin
 		    struct store_fleet *out, struct err *err);
 /* Of originals that no module has any more. */
 int store_fleet_prune(struct store *s, struct err *err);
+/* Modules that have a fleet's samples and no layout yet; *module is the caller's. */
+int store_fleet_first(struct store *s, int64_t **module, uint32_t *n, struct err *err);
 /* Nothing is shared any more. */
 int store_fleet_clear(struct store *s, struct err *err);
 /* Which machine this is among those of a login: by chance, once. */

@@ -140,7 +140,8 @@ int store_counting_spend(struct store *s, int64_t module, uint64_t now_ns, doubl
 	(void)sqlite3_bind_int64(q, 1, module);
 	(void)sqlite3_bind_int64(q, 2, (int64_t)now_ns);
 	(void)sqlite3_bind_double(q, 3, cpu_s);
-	if (store_run(s, q, err) < 0)
+	if (store_run(s, q, err) < 0 ||
+	    store_own_add(s, STORE_OWN_COUNTING, now_ns, cpu_s, err) < 0)
 		return -1;
 	return store_do(s, SQL_COUNT_SPENT_PRUNE, err);
 }

@@ -7,7 +7,7 @@
  *	store_module	modules, the inodes they were seen in, block tables
  *	store_profile	block profiles, coded by profile_code
  *	store_use, store_speed, store_log, store_crash, store_spent, store_live,
- *	store_inherit, store_fleet
+ *	store_inherit, store_fleet, store_saved
  *	store_spool	what one spool file brought, all of it in one transaction
  *
  * store.c, which opens and migrates the database, needs the first of them only.
@@ -19,6 +19,7 @@
 
 #include "lib/rd.h"
 #include "manager/store/store.h"
+#include "manager/store/store_saved.h"
 
 enum store_sql {
 #define SQL(id, text) SQL_##id,
@@ -125,5 +126,11 @@ int store_whose_fade(struct store *s, int64_t module, double factor, struct err 
 /* Adds the observations of how fast the modules' processes run. */
 int store_speed_add(struct store *s, const struct attribution *a,
 		    const struct store_fading *fading, struct err *err);
+/* Adds uses of one module, use[0 .. n), as far as they are of generations other than `but`;
+ * what is at its path is compared by *p.  store_saved.c. */
+struct attribute_use;
+int store_used_add_all(struct store *s, const struct speedtest *p, uint32_t but,
+		       const struct attribute_use *use, uint32_t n, uint64_t time_ns,
+		       struct err *err);
 
 #endif

@@ -242,6 +242,11 @@ int store_fleet_prune(struct store *s, struct err *err)
 	return store_do(s, SQL_FLEET_PRUNE, err);
 }
 
+int store_fleet_first(struct store *s, int64_t **module, uint32_t *n, struct err *err)
+{
+	return store_all_ids(s, SQL_FLEET_FIRST, module, n, err);
+}
+
 int store_fleet_clear(struct store *s, struct err *err)
 {
 	return store_do(s, SQL_FLEET_CLEAR, err) < 0 ? -1 : store_do(s, SQL_EPOCH_CLEAR, err);

@@ -103,6 +103,8 @@ int store_module_delete(struct store *s, int64_t id, struct err *err)
 		return -1;
 	if (store_module_discard(s, id, err) < 0 ||
 	    store_do_with(s, SQL_LEGACY_DELETE, id, err) < 0 ||
+	    store_do_with(s, SQL_USED_DELETE, id, err) < 0 ||
+	    store_do_with(s, SQL_MEASURED_DELETE, id, err) < 0 ||
 	    store_do_with(s, SQL_GENERATION_DELETE, id, err) < 0 ||
 	    store_do_with(s, SQL_MODULE_DELETE, id, err) < 0) {
 		store_rollback(s);

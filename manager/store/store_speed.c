@@ -12,7 +12,7 @@
 #include "manager/samples/attribute.h"
 #include "manager/store/store_db.h"
 
-enum { FORM = 1, NOT_KNOWN = -32768, MOST = 32767 };
+enum { FORM_OLD = 1, FORM = 2, NOT_KNOWN = -32768, MOST = 32767 };
 
 static const double unit = 1024;	/* of a logarithm: a thousandth */
 
@@ -111,6 +111,7 @@ static void encode(const struct speedtest *p, struct wr *w)
 	wr_uleb(w, p->before);
 	wr_uleb(w, p->looks);
 	wr_u8(w, (uint8_t)p->verdict);
+	wr_u8(w, (uint8_t)p->by);
 	write_double(w, p->shift.estimate);
 	write_double(w, p->shift.low);
 	write_double(w, p->shift.high);
@@ -128,13 +129,16 @@ static int decode(struct bytes b, struct speedtest *p)
 	struct rd r = rd_of(b);
 
 	*p = (struct speedtest){ 0 };
-	if (rd_u8(&r) != FORM)
+	uint8_t form = rd_u8(&r);
+	if (form != FORM && form != FORM_OLD)
 		return -1;
 	p->generation = read_u32(&r, UINT32_MAX);
 	p->before = read_u32(&r, UINT32_MAX);
 	p->looks = read_u32(&r, SPEEDTEST_LOOKS);
 	uint8_t verdict = rd_u8(&r);
 	p->verdict = (enum speedtest_verdict)verdict;
+	uint8_t by = form == FORM ? rd_u8(&r) : SPEEDTEST_BY_NOTHING;
+	p->by = (enum speedtest_by)by;
 	p->shift.estimate = read_double(&r);
 	p->shift.low = read_double(&r);
 	p->shift.high = read_double(&r);
@@ -145,7 +149,8 @@ static int decode(struct bytes b, struct speedtest *p)
 		read_side(&r, &p->kind[i].now);
 		read_open(&r, &p->kind[i].now.open);
 	}
-	return r.bad || rd_left(&r) || verdict > SPEEDTEST_UNMEASURED ? -1 : 0;
+	return r.bad || rd_left(&r) || verdict > SPEEDTEST_UNMEASURED ||
+	       by > SPEEDTEST_BY_REST ? -1 : 0;
 }
 
 int store_speed_get(struct store *s, int64_t module, struct speedtest *out, struct err *err)
@@ -217,12 +222,15 @@ static int add_uses(struct store *s, const struct attribute_use *use, uint32_t n
 	rc = store_counting_get(s, id, &counting, err);
 	if (rc < 0 || store_speed_get(s, id, &p, err) < 0)
 		return -1;
+	uint64_t time_ns = fading->begun_ns ? fading->begun_ns : store_now_ns();
+	if (!rc && p.generation != m.generation)
+		speedtest_swap(&p, m.generation);
+	if (store_used_add_all(s, &p, rc ? m.generation : 0, use, n, time_ns, err) < 0)
+		return -1;
 	if (rc) {	/* a few runs, which say nothing of what comes before and after */
 		add_counting(&counting.speed, &p, m.generation, use, n);
 		return store_counting_put(s, &counting, err);
 	}
-	if (p.generation != m.generation)
-		speedtest_swap(&p, m.generation);
 	for (uint32_t i = 0; i < n; i++) {
 		struct speedtest_sums more = use[i].sums;
 

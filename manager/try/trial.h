@@ -76,8 +76,9 @@ int trial_measure(struct trial *t, struct err *err);
 /* save.c: the profiles of what was laid out, into o->save */
 int trial_save(struct trial *t, struct err *err);
 
-/* verdict.c: TRY_FASTER or TRY_NOT_FASTER; prints what came out */
+/* verdict.c: TRY_FASTER or TRY_NOT_FASTER; prints what came out, and calls o->show: -1 if that
+ * failed */
 int trial_code(const struct trial *t);
-void trial_verdict(const struct trial *t);
+int trial_verdict(const struct trial *t);
 
 #endif

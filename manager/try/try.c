@@ -228,7 +228,8 @@ int try_run(const struct try_options *options)
 			say_line(stderr, "morphctl: try: --save: %s", err.text);
 			code = err_exit_code(&err);
 		}
-		trial_verdict(&t);
+		if (trial_verdict(&t) < 0)
+			code = 1;
 	}
 	end(&t);
 	interrupt_end();

@@ -6,9 +6,23 @@
 #define MANAGER_TRY_TRY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "lib/table.h"
+
+/* What came out, while the trial's files are still there. */
+enum { TRY_SHOWN_MAX = 16 };
+struct try_shown {
+	struct table *const *table;	/* [ntable]: modules, verdict */
+	int ntable;
+	const char *log;		/* the samples of the first run; NULL: none */
+	const char *morph_edit;
+	struct try_counted {
+		const char *module, *profile;	/* paths; exact counts */
+	} counted[TRY_SHOWN_MAX];
+	uint32_t ncounted;
+};
 
 struct try_options {
 	char *const *argv;		/* the command, looked up in PATH */
@@ -21,6 +35,9 @@ struct try_options {
 	/* folder that gets the profiles, if it was faster; NULL: they go */
 	const char *save;
 	struct table_look look;		/* of what is told at the end */
+	/* called besides at the end; -1: it failed, and has said why; NULL: nothing is */
+	int (*show)(void *ctx, const struct try_shown *shown);
+	void *ctx;
 };
 
 struct try_process_options {

@@ -129,7 +129,19 @@ static void print_keep(const struct trial *t)
 				 "%s %s", t->module[i].path, t->saved[i]);
 }
 
-void trial_verdict(const struct trial *t)
+static int show(const struct trial *t, struct table *const *table)
+{
+	struct try_shown s = { .table = table, .ntable = 2, .morph_edit = t->o->morph_edit,
+			       .log = t->reference.result->watched ? NULL : t->log };
+
+	for (unsigned i = 0; i < t->nmodule; i++)
+		if (t->module[i].why.kind == ERR_NONE && t->module[i].counted)
+			s.counted[s.ncounted++] = (struct try_counted){ t->module[i].path,
+									t->module[i].profile };
+	return t->o->show(t->o->ctx, &s);
+}
+
+int trial_verdict(const struct trial *t)
 {
 	struct table *table[2] = { module_table(t) };
 	char text[256];
@@ -145,6 +157,8 @@ void trial_verdict(const struct trial *t)
 		if (trial_code(t) == TRY_FASTER)
 			print_keep(t);
 	}
+	int rc = t->o->show ? show(t, table) : 0;
 	table_free(table[0]);
 	table_free(table[1]);
+	return rc;
 }

@@ -213,7 +213,7 @@ struct table *answer_read_table(const struct answer_frame *f, struct err *err)
 		unsigned type = rd_u8(&r);
 
 		col[i] = (struct table_column){ rd_str(&r), (enum table_type)type };
-		if (r.bad || type > TABLE_BOOL)
+		if (r.bad || type > TABLE_FIGURE)
 			goto damaged;
 	}
 	return table_new(title, (int)ncol, col);

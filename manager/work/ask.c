@@ -138,12 +138,26 @@ int ask_open_original(struct ask *a, const struct digest *d, struct err *err)
 	return ask_fd(a, &m, err);
 }
 
-int ask_check(struct ask *a, const char *path, bool hard_links, struct err *err)
+/* What the next question is about as well. */
+static int tell_names(struct ask *a, const struct names *names, struct err *err)
+{
+	for (unsigned i = 0; names && !a->stop && i < names->n; i++) {
+		struct msg m = { .type = MSG_NAME };
+
+		if (set_path(&m, names_at(names, i), err) < 0 || msg_send(a->sock, &m, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int ask_check(struct ask *a, const char *path, const struct names *names, bool hard_links,
+	      struct err *err)
 {
 	struct msg m = { .type = MSG_CHECK };
 
 	m.num[MSG_CHECK_hard_links] = hard_links;
-	return set_path(&m, path, err) < 0 ? -1 : ask(a, &m, 0, err);
+	return set_path(&m, path, err) < 0 || tell_names(a, names, err) < 0 ? -1 :
+	       ask(a, &m, 0, err);
 }
 
 /* What it makes is kept nowhere else, and nothing waits for it but its request. */
@@ -186,7 +200,8 @@ int ask_install(struct ask *a, const struct ask_install *i, const struct ask_lim
 	m.num[MSG_INSTALL_memory_mib] = limits->memory_mib;
 	m.num[MSG_INSTALL_cpu_s] = limits->cpu_s;
 	m.num[MSG_INSTALL_background] = a->yields != YIELD_NEVER;
-	return set_path(&m, i->path, err) < 0 ? -1 : ask(a, &m, 0, err);
+	return set_path(&m, i->path, err) < 0 || tell_names(a, i->names, err) < 0 ? -1 :
+	       ask(a, &m, 0, err);
 }
 
 int ask_restore(struct ask *a, const struct ask_restore *r, const struct ask_limits *limits,
@@ -195,7 +210,6 @@ int ask_restore(struct ask *a, const struct ask_restore *r, const struct ask_lim
 	struct msg m = { .type = MSG_RESTORE, .nfd = r->map_fd >= 0, .fd = { r->map_fd },
 			 .digest = { r->expected, r->original, r->generation } };
 
-	m.num[MSG_RESTORE_hard_links] = r->hard_links;
 	m.num[MSG_RESTORE_memory_mib] = limits->memory_mib;
 	m.num[MSG_RESTORE_cpu_s] = limits->cpu_s;
 	m.num[MSG_RESTORE_background] = a->yields != YIELD_NEVER;

@@ -13,6 +13,7 @@
 #include "lib/digest.h"
 #include "lib/msg.h"
 #include "manager/parent/job.h"
+#include "manager/parent/names.h"
 #include "manager/work/yield.h"
 
 struct err;
@@ -71,6 +72,7 @@ struct ask_install {
 	const char *path;
 	struct digest expected, original, generation;
 	int generation_fd;
+	const struct names *names;	/* as ask_check() has told them */
 	bool hard_links;
 	bool counting;			/* it is a counting generation */
 };
@@ -81,7 +83,6 @@ struct ask_restore {
 	 * that is not `expected`: then with that generation's block map, else -1 */
 	struct digest expected, original, generation;
 	int map_fd;
-	bool hard_links;
 };
 
 /* When the socket has something: takes in all of it.  -1: the parent has ended. */
@@ -100,10 +101,14 @@ struct ask_live {
 int ask_open_file(struct ask *a, const char *path, struct err *err);
 int ask_open_policy(struct ask *a, struct err *err);
 int ask_open_original(struct ask *a, const struct digest *d, struct err *err);
-int ask_check(struct ask *a, const char *path, bool hard_links, struct err *err);
+/* `names`: further ones that the file may have; NULL: none.  Those that it has are lines of
+ * a->reply.text then. */
+int ask_check(struct ask *a, const char *path, const struct names *names, bool hard_links,
+	      struct err *err);
 /* out[] as job.h says, the caller's; `nout` of them must come back. */
 int ask_run_job(struct ask *a, const struct ask_job *job, const struct ask_limits *limits,
 		int *out, int nout, struct err *err);
+/* Of both, what was done under other names is in a->reply.text (install_done_text()). */
 int ask_install(struct ask *a, const struct ask_install *i, const struct ask_limits *limits,
 		struct err *err);
 int ask_restore(struct ask *a, const struct ask_restore *r, const struct ask_limits *limits,

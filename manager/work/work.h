@@ -19,6 +19,7 @@
 #include "policy/decide.h"
 
 struct answer;
+struct attribution;
 struct err;
 struct ingest;
 struct live;
@@ -83,6 +84,11 @@ struct work {
 	char no_room[160];		/* on the store's disk, and what follows; "" there is */
 	bool registers;			/* asked of the monitor */
 	char registers_why[320];
+	struct {		/* of what Morph itself takes: what is entered already */
+		double manager_s;
+		uint64_t job_ms;
+		uint64_t thin_ms;	/* when old entries are made coarser */
+	} own;
 	struct work_fleet fleet;
 };
 
@@ -130,6 +136,21 @@ void work_charge(struct work *w, int64_t module, uint32_t owner, uint64_t bytes)
 int work_budget_left(struct work *w, uint32_t owner, uint64_t bytes, const struct policy *p,
 		     struct err *err);
 uint32_t work_owner(int fd);			/* of the file */
+
+/* --- other names of a file (work_names.c) --- */
+
+/* May the file be swapped, under all its names?  Else the reason.  *names: those other than the
+ * path. */
+int work_check(struct work *w, const char *path, struct names *names, struct err *err);
+/* The path by which the file is known as a module: that, or other[] where that is only another
+ * name of it. */
+const char *work_name(const struct work *w, const char *path, char other[PATH_MAX]);
+
+/* --- what Morph itself takes (work_own.c) --- */
+
+/* Enters what has been taken since the last time, and how many samples came with *a.  What goes
+ * wrong is logged. */
+void work_account(struct work *w, const struct attribution *a);
 
 /* --- rules of the policy (work_rule.c) --- */
 
@@ -313,6 +334,7 @@ void work_fleet_free(struct work *w);
 struct work_fleet_use {
 	uint32_t contributors;		/* 0: the fleet knows nothing of it, or is not asked */
 	double samples, weight;		/* that it has, and that these are worth; samples */
+	double unseen;			/* usage_unseen() of the fleet's */
 };
 /* Adds to *own, the module's own samples, what the fleet's are worth beside them. */
 int work_fleet_add(struct work *w, const struct store_module *m, const struct policy *p,

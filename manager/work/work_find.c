@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
+#include "manager/work/lookwait.h"
 #include "manager/work/work.h"
 
 struct find {
@@ -30,7 +32,8 @@ static bool same_name(void *ctx, const struct store_module *m)
 
 static int find_path(struct work *w, struct find *f, struct err *err)
 {
-	int rc = store_module_by_path(w->store, f->name, &f->found, err);
+	char other[PATH_MAX];
+	int rc = store_module_by_path(w->store, work_name(w, f->name, other), &f->found, err);
 
 	f->n = rc == 1 && f->sees(f->ctx, &f->found);
 	return rc;
@@ -58,3 +61,19 @@ int work_find(struct work *w, const char *name,
 	free(f);
 	return rc;
 }
+
+uint64_t work_look(struct work *w, const char *path)
+{
+	struct store_module *m = memory_new(1, sizeof(*m));
+	enum module_look how = MODULE_SAME;
+	struct err err = { 0 };
+
+	int rc = modules_look(w->modules, path, &how, m, &err);
+	bool way_given = rc < 0 && w->gives_way && w->ask->trusted_waits;
+	if (rc < 0 && !way_given)
+		role_log_err(&err);
+	free(m);
+	return way_given ? LOOKWAIT_LEAST_MS
+	       : how == MODULE_LATER ? modules_wait_ms(w->modules) : 0;
+}
+

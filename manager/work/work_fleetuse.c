@@ -26,6 +26,7 @@ static int weigh(const struct store_profile *own, const struct store_fleet *f,
 		out->contributors = f->contributors;
 		out->samples = store_profile_samples(&f->profile);
 		out->weight = fleet_weight(&mine, &theirs);
+		out->unseen = usage_unseen(&theirs);
 	}
 	free(mine.count);
 	free(theirs.count);

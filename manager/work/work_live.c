@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/bootid.h"
 #include "lib/err.h"
 #include "lib/io.h"
 #include "lib/memory.h"
@@ -46,26 +47,14 @@ struct live {
 	bool looked;
 	char trouble[256];		/* said last; "" none */
 	uint64_t look_ms;		/* after trouble: when to look again */
-	char boot[40];			/* this one */
+	char boot[BOOTID_MAX];		/* this one */
 };
-
-/* Numbers of processes come again after a boot. */
-static void read_boot(char out[40])
-{
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, out, 39);
-
-	if (fd >= 0)
-		close(fd);
-	out[n < 0 ? 0 : n] = '\0';
-	out[strcspn(out, "\n")] = '\0';
-}
 
 static struct live *state(struct work *w)
 {
 	if (!w->live) {
 		w->live = memory_new(1, sizeof(*w->live));
-		read_boot(w->live->boot);
+		bootid_read(w->live->boot);
 	}
 	return w->live;
 }

@@ -21,7 +21,6 @@
 #include "lib/profile.h"
 #include "manager/store/module.h"
 #include "manager/work/answer.h"
-#include "manager/work/lookwait.h"
 #include "manager/work/work.h"
 #include "policy/decide.h"
 #include "policy/policy.h"
@@ -63,22 +62,9 @@ static int find_known(struct work *w, const char *path, struct store_module *m, 
 		       : rc < 0 ? -1 : 0;
 }
 
-uint64_t work_look(struct work *w, const char *path)
-{
-	struct store_module *m = memory_new(1, sizeof(*m));
-	enum module_look how = MODULE_SAME;
-	struct err err = { 0 };
-
-	int rc = modules_look(w->modules, path, &how, m, &err);
-	bool way_given = rc < 0 && w->gives_way && w->ask->trusted_waits;
-	if (rc < 0 && !way_given)
-		role_log_err(&err);
-	free(m);
-	return way_given ? LOOKWAIT_LEAST_MS
-	       : how == MODULE_LATER ? modules_wait_ms(w->modules) : 0;
-}
-
 /* --- a new generation --- */
+
+enum { UNDER_MAX = 256 };
 
 struct making {
 	struct work *w;
@@ -87,6 +73,8 @@ struct making {
 	struct bytes given;		/* a profile to use alone; p == NULL: the store's */
 	struct store_module m;
 	struct policy policy;		/* as it is for the module */
+	struct names names;		/* further ones of its file */
+	char under[UNDER_MAX];		/* ", also as ...", or "" */
 	int original_fd, profile_fd;
 	int out[3];			/* generation, map, stats */
 	struct wr map;
@@ -173,7 +161,7 @@ static int prepare(struct making *k, const char *path, struct err *err)
 	uint64_t bytes = k->dry_run ? 0 : disk_need(&k->m);
 	if (!w->asked_by_trusted && work_budget(w, k->m.owner, bytes, err) < 0)
 		return err_wrap(err, "'%s'", path);
-	if (ask_check(w->ask, path, w->policy->hard_links, err) < 0)
+	if (work_check(w, path, &k->names, err) < 0)
 		return -1;
 	int rc = modules_analyze(w->modules, &k->m, err);
 	if (rc < 0)
@@ -310,7 +298,7 @@ static int put_in_place(struct making *k, struct err *err)
 	struct ask_install i = { .path = k->m.path,
 				 .expected = k->m.present, .original = k->m.original,
 				 .generation = k->g.digest, .generation_fd = k->out[0],
-				 .hard_links = w->policy->hard_links,
+				 .names = &k->names, .hard_links = w->policy->hard_links,
 				 .counting = k->counts };
 	struct err why = { 0 };
 
@@ -322,6 +310,8 @@ static int put_in_place(struct making *k, struct err *err)
 	    store_intent_begin(w->store, &intent, err) < 0 || note_counting(k, err) < 0)
 		return -1;
 	int rc = ask_install(w->ask, &i, &limits, err);
+	if (rc == 0)
+		(void)snprintf(k->under, UNDER_MAX, "%.*s", UNDER_MAX - 1, w->ask->reply.text);
 	if (rc < 0)		/* that was taken out before, and goes in again */
 		work_live_forget(w, 0, k->m.path);
 	if (rc < 0 && w->ask->stop)
@@ -387,12 +377,13 @@ static int reoptimize(struct making *k, const char *path, struct err *err)
 	if (k->counts)
 		work_history_of(w, path, k->g.number, "counting",
 			     "generation %" PRIu32 " counts what %.0f samples leave open, "
-			     "%.0f %%, for %.0f ppm", k->g.number, k->samples,
-			     100 * work_figure(k->g.stats, "open"), 1e6 * k->count_gain);
+			     "%.0f %%, for %.0f ppm%s", k->g.number, k->samples,
+			     100 * work_figure(k->g.stats, "open"), 1e6 * k->count_gain,
+			     k->under);
 	else
 		work_history_of(w, path, k->g.number, "installed",
-			     "generation %" PRIu32 " from %.0f samples%s, passes %s",
-			     k->g.number, k->samples, k->from, k->g.passes);
+			     "generation %" PRIu32 " from %.0f samples%s, passes %s%s",
+			     k->g.number, k->samples, k->from, k->g.passes, k->under);
 	return 0;
 }
 
@@ -523,15 +514,16 @@ static int look_for_edited(struct work *w, const struct store_module *m, bool fo
 	return 1;
 }
 
-/* The swap; of == NULL: the generation itself is at the path, else that one, edited. */
+/* The swap; of == NULL: the generation itself is at the path, else that one, edited.  under[]:
+ * what was done under other names. */
 static int put_back(struct work *w, const struct store_module *m,
-		    const struct store_generation *of, struct err *err)
+		    const struct store_generation *of, char under[UNDER_MAX], struct err *err)
 {
 	struct ask_limits limits = work_limits(w->policy);
 	struct ask_restore r = { .path = m->path, .expected = m->present,
 				 .original = of ? of->original : m->original,
-				 .generation = of ? of->digest : m->present, .map_fd = -1,
-				 .hard_links = w->policy->hard_links };
+				 .generation = of ? of->digest : m->present,
+				 .map_fd = -1 };
 	struct store_intent intent = { .what = "restore", .from = m->present,
 				       .to = r.original };
 	struct err why = { 0 };
@@ -545,6 +537,8 @@ static int put_back(struct work *w, const struct store_module *m,
 	if (!noted)
 		role_log_err(&why);
 	int rc = ask_restore(w->ask, &r, &limits, err);
+	(void)snprintf(under, UNDER_MAX, "%.*s", UNDER_MAX - 1,
+		       rc < 0 ? "" : w->ask->reply.text);
 	if (rc < 0)
 		work_live_forget(w, 0, m->path);
 	/* else it is not known how it went: the next start finds out */
@@ -578,6 +572,7 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 {
 	struct store_generation g = { 0 };
 	struct store_module m = { 0 };
+	char under[UNDER_MAX];
 	struct err why;
 	uint32_t running;
 
@@ -590,7 +585,7 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 	struct digest from = m.present;
 	uint32_t number = edited ? g.number : m.generation;
 	answer_progress(to, "%s: putting its original back", path);
-	if (put_back(w, &m, edited ? &g : NULL, err) < 0)
+	if (put_back(w, &m, edited ? &g : NULL, under, err) < 0)
 		return -1;
 	/* The original is there, whether that can be noted or not. */
 	if (note_restored(w, path, edited ? &g : NULL, &from, &m, &why) < 0) {
@@ -599,8 +594,9 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 		return 0;
 	}
 	work_history_of(w, path, number, "restored", "original in the place of generation %"
-			PRIu32 "%s", number, edited ? ", which somebody had edited" : "");
-	answer_line(to, "%s: restored", path);
+			PRIu32 "%s%s", number, edited ? ", which somebody had edited" : "",
+			under);
+	answer_line(to, "%s: restored%s", path, under);
 	(void)work_live_rows(w, &running);
 	if (running)
 		(void)work_live_look(w);	/* it says what fails */

@@ -20,6 +20,8 @@ static void find_owner(struct work *w, struct rule_subject *s)
 		rule_subject_owner(s, st.st_uid);
 		return;
 	}
+	if (w->ask->waiting)		/* it cannot be asked two things at a time */
+		return;
 	int fd = ask_open_file(w->ask, s->path, NULL);
 	if (fd < 0)
 		return;

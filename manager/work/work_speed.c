@@ -11,6 +11,7 @@
 
 #include "lib/err.h"
 #include "manager/samples/attribute.h"
+#include "manager/store/store_saved.h"
 #include "manager/work/work.h"
 #include "policy/speedtest.h"
 
@@ -32,6 +33,23 @@ static int take_back(struct work *w, struct store_module *m, const char *why, st
 	return rc <= 0 ? rc : work_take_back(w, m, &g, STATE_SLOWER, why, err);
 }
 
+/* What it says of the time that was saved (work_saved.c). */
+static int keep_measured(struct work *w, int64_t module, const struct speedtest *p,
+			 struct err *err)
+{
+	const struct store_measured m = {
+		.module = module, .generation = p->generation, .before = p->before,
+		.by = p->by == SPEEDTEST_BY_REST ? STORE_BY_SHARE : STORE_BY_RUNS,
+		.shift = p->shift,
+	};
+
+	if (p->generation <= p->before)
+		return 0;		/* back to what was there before */
+	return speedtest_measured(p) ? store_measured_put(w->store, &m, err)
+				     : store_measured_forget(w->store, module, p->generation,
+							     err);
+}
+
 static int look(struct work *w, int64_t module, struct err *err)
 {
 	char text[SPEEDTEST_TEXT_MAX], now[32], before[32], why[256];
@@ -47,6 +65,8 @@ static int look(struct work *w, int64_t module, struct err *err)
 		return rc < 0 ? -1 : 0;		/* swapped since */
 	if (m.generation && work_turns_decide(w, &m))
 		return 0;		/* they tell what this does not */
+	if (keep_measured(w, module, &p, err) < 0)
+		return -1;
 	if (p.verdict != SPEEDTEST_OPEN) {
 		speedtest_text(&p, text);
 		name_content(p.generation, now);

@@ -122,6 +122,7 @@ int work_sync(struct work *w, struct work_spool *out, struct err *err)
 	work_speedtests(w, &sum);
 	work_counting_speeds(w, &sum);
 	work_fleet_seen(w, &sum);
+	work_account(w, &sum);
 	attribution_free(&sum);
 	free_list(list, n);
 	struct err why;

@@ -21,6 +21,8 @@
 #include "lib/err.h"
 #include "lib/memory.h"
 #include "lib/procstat.h"
+#include "manager/store/ingest.h"
+#include "manager/store/store_saved.h"
 #include "manager/work/work.h"
 #include "policy/policy.h"
 #include "policy/ratio.h"
@@ -43,6 +45,7 @@ struct series {				/* module 0: free */
 	unsigned pairs, idle;
 	uint64_t again_ms;
 	pid_t pid;			/* of the last one */
+	uint32_t process_kind;		/* of all of them; 0: not known, or of several */
 	struct ratio ratio[PROCWORK_KINDS];
 };
 
@@ -156,6 +159,22 @@ static void take_pair(struct series *s, const struct procwork done[2])
 
 /* --- the verdict --- */
 
+/* What it says of the time that was saved (work_saved.c). */
+static int keep_measured(struct work *w, const struct store_module *m, const struct series *s,
+			 struct err *err)
+{
+	const struct ratio *r = s->kind >= 0 ? &s->ratio[s->kind] : NULL;
+
+	if (!r || !ratio_has_interval(r))
+		return 0;
+	const struct store_measured put = {
+		.module = m->id, .generation = m->generation, .by = STORE_BY_TURNS,
+		.kind = s->process_kind,
+		.shift = { -log(r->estimate), -log(r->high), -log(r->low) },
+	};
+	return store_measured_put(w->store, &put, err);
+}
+
 static int conclude(struct work *w, struct store_module *m, const struct series *s,
 		    enum speedtest_verdict verdict, struct err *err)
 {
@@ -169,7 +188,8 @@ static int conclude(struct work *w, struct store_module *m, const struct series 
 	(void)snprintf(t.text, sizeof(t.text), "in turns: %s, %s%s, %u pairs",
 		       speedtest_verdict_name[verdict], ratio,
 		       s->kind < 0 ? "" : " times as fast", s->pairs);	/* fits */
-	if (store_turns_put(w->store, &t, err) < 0)
+	if (store_turns_put(w->store, &t, err) < 0 ||
+	    keep_measured(w, m, s, err) < 0)
 		return -1;
 	char why[384];
 	(void)snprintf(why, sizeof(why), "generation %" PRIu32 " against the original, in "
@@ -250,6 +270,8 @@ static int one_pair(struct work *w, struct store_module *m, const struct policy 
 			      .original = m->original, .generation = row->generation,
 			      .pid = pid, .start = row->start, .ms = TURN_MS };
 	s->pid = pid;
+	uint32_t kind = w->ingest ? ingest_kind(w->ingest, (uint32_t)pid) : 0;
+	s->process_kind = !s->pairs || s->process_kind == kind ? kind : 0;
 	if (ask_live_turns(w->ask, &l, &limits, said, err) < 0) {
 		work_live_forget(w, pid, m->path);	/* it may have its original now */
 		if (w->ask->stop || w->ask->yield.done)

@@ -12,7 +12,9 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
 #include "manager/work/work.h"
+#include "manager/work/work_next.h"
 #include "policy/decide.h"
 #include "policy/speedtest.h"
 #include "policy/policy.h"
@@ -31,7 +33,7 @@ struct case_file {
 	struct store_profile use, made;
 	struct decide_module d;
 	struct policy policy;			/* as it is for the module */
-	/* inherited evidence counts, and the window goes on if nothing comes of it */
+	/* others' evidence counts, and the window goes on if nothing comes of it */
 	bool early;
 	bool counts;				/* it is to be counted first */
 	bool bursts;				/* in a process that does not end */
@@ -84,9 +86,25 @@ static int add_inherited(struct work *w, struct case_file *c, struct err *err)
 
 	c->use = e.profile;
 	c->d.inherited = e.inherited;
-	c->d.inherited_unseen = e.unseen;
+	c->d.others_unseen = e.unseen;
 	if (rc < 0 || e.inherited <= 0)
 		return rc;
+	free(c->d.use.count);
+	return work_usage(&c->use, &c->d.use, err);
+}
+
+/* So does a fleet's, for a first layout. */
+static int add_fleet(struct work *w, struct case_file *c, struct err *err)
+{
+	struct work_fleet_use f;
+
+	if (c->newest.id || c->d.inherited > 0)
+		return 0;
+	int rc = work_fleet_add(w, &c->m, &c->policy, &c->use, &f, err);
+	if (rc < 0 || f.weight < 1)
+		return rc;
+	c->d.fleet = f.weight;
+	c->d.others_unseen = f.unseen;
 	free(c->d.use.count);
 	return work_usage(&c->use, &c->d.use, err);
 }
@@ -188,6 +206,10 @@ static void say_decision(const struct case_file *c, const struct decision *d, co
 		(void)snprintf(more + strlen(more), sizeof(more) - strlen(more),
 			       ", %.0f of %.0f samples inherited", c->d.inherited,
 			       usage_total(&c->d.use));
+	if (c->d.fleet > 0)
+		(void)snprintf(more + strlen(more), sizeof(more) - strlen(more),
+			       ", %.0f of %.0f samples of a fleet", c->d.fleet,
+			       usage_total(&c->d.use));
 	(void)snprintf(out, 256, "%s (%sup to %.0f %% of its time not seen yet, %.0f ppm of "
 		       "the machine's time to gain%s)", why, drift, 100 * d->unseen,
 		       1e6 * d->gain, more);		/* all fit */
@@ -205,13 +227,26 @@ static int end_window(struct work *w, struct case_file *c, const char *verdict, 
 	return store_use_put(w->store, c->m.id, &c->window, err);
 }
 
+/* Because of where it is, or of a name of it: that is the verdict, and nothing is tried. */
+static bool is_refused(struct work *w, const char *path, char verdict[256])
+{
+	struct names also;
+	struct err why = { 0 };
+
+	if (work_check(w, path, &also, &why) == 0 || why.kind != ERR_REFUSED)
+		return false;
+	(void)snprintf(verdict, 256, "%.255s", why.text);
+	return true;
+}
+
 static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct err *err)
 {
 	char verdict[256];
 	uint32_t observations;
 
 	if (load_uses(w, c, err) < 0 || forget_old(w, c, err) < 0 ||
-	    add_inherited(w, c, err) < 0 || fill_costs(w, c, now_ns, err) < 0 ||
+	    add_inherited(w, c, err) < 0 || add_fleet(w, c, err) < 0 ||
+	    fill_costs(w, c, now_ns, err) < 0 ||
 	    fill_speed(w, c, now_ns, &observations, err) < 0 ||
 	    fill_runs(w, c, now_ns, err) < 0)
 		return -1;
@@ -224,6 +259,8 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 			       decide_but_unseen(&c->policy, &c->d).act;
 	say_decision(c, &d, share.enough ? decide_reason_text[d.reason]
 					 : "the use of too few people", observations, verdict);
+	if ((d.act || before_counting) && is_refused(w, c->m.path, verdict))
+		d.act = before_counting = false;
 	if (end_window(w, c, verdict, d.act || before_counting, err) < 0)
 		return -1;
 	if (!d.act && !before_counting)
@@ -234,16 +271,23 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 	return d.act || c->counts;
 }
 
-/* Does what is inherited count, with its own samples so far?  1, 0, -1 */
+/* Does what is inherited count beside its own samples so far, or are they enough with a
+ * fleet's?  1, 0, -1 */
 static int is_early(struct work *w, struct case_file *c, struct err *err)
 {
 	struct work_inherited i;
+	struct work_fleet_use f;
+	int rc = 0;
 
-	if (!c->policy.inherit || c->newest.id ||
-	    c->m.samples < decide_inherit_least(c->policy.min_samples))
+	if (c->newest.id || c->m.samples < decide_inherit_least(c->policy.min_samples))
 		return 0;
-	int rc = work_inherited(w, &c->m, &c->policy, &i, err);
-	return rc > 0 ? i.counts_as > 0 : rc;
+	if (c->policy.inherit)
+		rc = work_inherited(w, &c->m, &c->policy, &i, err);
+	if (rc < 0 || (rc > 0 && i.counts_as > 0))
+		return rc;
+	if (work_fleet_worth(w, &c->m, &c->policy, &f, err) < 0)
+		return -1;
+	return f.weight >= 1 && (double)c->m.samples + f.weight >= c->policy.min_samples;
 }
 
 /* 1 it is time, 0 not, -1 failed. */
@@ -276,6 +320,17 @@ static int consider(struct work *w, int64_t module, struct case_file *c, struct 
 	return judge(w, c, now_ns, err);
 }
 
+static void case_free(struct case_file *c)
+{
+	store_profile_free(&c->use);
+	store_profile_free(&c->made);
+	store_profile_free(&c->window.recent);
+	free(c->d.use.count);
+	free(c->d.made.count);
+	free(c->d.recent.count);
+	free(c);
+}
+
 static int judge_one(struct work *w, int64_t module, struct err *err)
 {
 	struct case_file *c = calloc(1, sizeof(*c));
@@ -291,29 +346,79 @@ static int judge_one(struct work *w, int64_t module, struct err *err)
 		w->again_facts.use = w->again_facts.made = w->again_facts.recent =
 			(struct usage){ 0 };
 	}
-	store_profile_free(&c->use);
-	store_profile_free(&c->made);
-	store_profile_free(&c->window.recent);
-	free(c->d.use.count);
-	free(c->d.made.count);
-	free(c->d.recent.count);
-	free(c);
+	case_free(c);
+	return rc;
+}
+
+/* --- without doing anything --- */
+
+static int foresee(struct work *w, struct case_file *c, struct work_foresight *f,
+		   struct err *err)
+{
+	uint64_t now_ns = store_now_ns();
+	struct share share;
+	uint32_t observations;
+
+	(void)work_rule(w, c->m.path, &c->policy);
+	if (store_generation_newest_layout(w->store, c->m.id, &c->m.original, &c->newest, err) <
+		    0 ||
+	    store_use_get(w->store, c->m.id, &c->window, err) < 0)
+		return -1;
+	f->samples = store_profile_samples(&c->window.recent);
+	f->least = c->policy.min_samples;
+	f->since_s = decide_since_s(c->window.begun_ns, now_ns);
+	f->last_s = c->newest.id ? 3600.0 * c->policy.cool_down_h : 0;
+	f->ends = decide_window_ends(&c->policy, !c->newest.id, f->samples, f->since_s);
+	int early = f->ends ? 0 : is_early(w, c, err);
+	f->ends = f->ends || early > 0;
+	if (early < 0 || !f->ends)
+		return early < 0 ? -1 : 0;
+	if (load_uses(w, c, err) < 0 || add_inherited(w, c, err) < 0 ||
+	    add_fleet(w, c, err) < 0 || fill_costs(w, c, now_ns, err) < 0 ||
+	    fill_speed(w, c, now_ns, &observations, err) < 0 ||
+	    fill_runs(w, c, now_ns, err) < 0 ||
+	    work_share(w, &c->m, &c->policy, &share, err) < 0)
+		return -1;
+	f->d = decide(&c->policy, &c->d);
+	double open = 1 - decide_quality(&c->d.use);
+	f->counts = f->d.reason == DECIDE_UNSEEN && c->policy.share_layouts <= 1 &&
+		    decide_but_unseen(&c->policy, &c->d).act &&
+		    (decide_counts(&c->policy, &c->d, open) == DECIDE_COUNT ||
+		     (decide_burst(&c->policy, &c->d, open) == DECIDE_COUNT &&
+		      work_burst_possible(w, &c->m, &c->policy)));
+	f->enough_people = share.enough;
+	f->gain_own = c->d.time_share > 0 ? f->d.gain / c->d.time_share : 0;
+	return 0;
+}
+
+int work_foresee(struct work *w, const struct store_module *m, struct work_foresight *out,
+		 struct err *err)
+{
+	struct case_file *c = memory_new(1, sizeof(*c));
+
+	*out = (struct work_foresight){ .ends = false };
+	c->m = *m;
+	int rc = foresee(w, c, out, err);
+	case_free(c);
 	return rc;
 }
 
 int work_judge(struct work *w, struct err *err)
 {
-	int64_t *module[2] = { NULL, NULL };	/* with full windows; and all that inherit */
-	uint32_t n[2] = { 0, 0 };
+	/* with full windows; all that inherit; all without a layout that a fleet knows */
+	int64_t *module[3] = { NULL };
+	uint32_t n[3] = { 0 };
 	int rc = store_use_full(w->store, policy_least_samples(w->policy), &module[0], &n[0],
 				err);
 
 	if (rc == 0)
 		rc = store_inherited_ids(w->store, &module[1], &n[1], err);
-	for (int k = 0; k < 2; k++)
+	if (rc == 0)
+		rc = store_fleet_first(w->store, &module[2], &n[2], err);
+	for (int k = 0; k < 3; k++)
 		for (uint32_t i = 0; i < n[k] && rc == 0; i++)
 			rc = judge_one(w, module[k][i], err);
-	free(module[0]);
-	free(module[1]);
+	for (int k = 0; k < 3; k++)
+		free(module[k]);
 	return rc;
 }

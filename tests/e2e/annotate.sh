@@ -87,6 +87,12 @@ check "no function" fails 2 usage morphctl annotate stalls --log="$root/log"
 check "counts that are samples" fails 1 'are not exact' morphctl annotate stalls chase --log="$root/log" --counts=<(sed 's/^clock .*/clock tick/' "$root/exact")
 sed 's/^sha256 ./sha256 0/' "$root/exact" >"$root/other"
 check "counts of another program" fails 1 "$root/stalls" morphctl annotate stalls chase --log="$root/log" --counts="$root/other"
+for f in "$root" /dev/zero; do
+	check "counts that are no file ($f)" fails 1 "'$f': neither a regular file nor a pipe" morphctl annotate stalls chase --log="$root/log" --counts="$f"
+done
+check "megahertz of nothing" fails 2 "--mhz is for executions" morphctl annotate stalls chase --log="$root/log" --mhz=3000
+echo nonsense >"$root/nonsense"
+check "counts that are no profile" fails 1 "the counts: not a profile" morphctl annotate stalls chase --log="$root/log" --counts="$root/nonsense"
 check "executions instead of samples" fails 2 'are no samples' morphctl annotate stalls chase --log="$root/exact"
 check "what only recordings have is not asked of the daemon" fails 2 'is for recordings' morphctl annotate stalls chase --blocks
 echo 'x' >"$root/bad"

@@ -62,7 +62,7 @@ check_here "eight runs are enough" in_root perl "counted .*8 runs in [0-9]+ minu
 check_here "and perl is laid out by them" in_root perl "installed .*generation 2 from [0-9]+ samples and the counts of 8 runs"
 lists() { ctl list --json | grep -Eq "$1"; }
 check "the list has runs, cost and what was expected" lists \
-	'"counts": ?"8 runs", ?"counts_cost_s": ?"[0-9]+\.[0-9]", ?"counts_gain_ppm": ?"[0-9]+"'
+	'"counts": ?"8 runs", ?"counts_cost_s": ?[0-9]+\.[0-9]+, ?"counts_gain_ppm": ?[0-9.]+'
 check "which counts no more" not counts "$root/bin/perl"
 check "and is proven" ctl verify "$root/bin/perl"
 check "it prints the same" test "$(use_perl | cksum)" = "$truth"

@@ -1,13 +1,15 @@
 #!/bin/bash
 # daemon_kill.sh - kill -9 of every role at random moments of reoptimize and restore
 #
-# After each kill the program at the path must run and be the original or a proven generation, at
-# every moment in between too, and the daemon must work again.  SEED (printed) repeats a run as far
+# After each kill the program must run under both its names and be the original or a proven
+# generation, at every moment in between too; the daemon must work again, and both names be one file.  SEED (printed) repeats a run as far
 # as timing does; ROUNDS (6) is per role.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root
 make_root gzip
+ln "$root/bin/gzip" "$root/bin/gzip-too"
+ln "$root/orig/gzip" "$root/orig/gzip-too"
 rounds=${ROUNDS:-6}
 RANDOM=${SEED:=$$}
 note "seed $SEED"
@@ -18,8 +20,10 @@ want=$("$root/orig/gzip" -9 -n -c <"$root/data" | sha256sum)
 
 # Runs the program without pause; what goes wrong is kept.
 run_always() {
+	local name=gzip
 	while :; do
-		"$root/bin/gzip" -n -c </etc/passwd >"$root/loop.out" 2>"$root/loop.err" &&
+		[ $name = gzip ] && name=gzip-too || name=gzip
+		"$root/bin/$name" -n -c </etc/passwd >"$root/loop.out" 2>"$root/loop.err" &&
 			cmp -s "$root/loop.out" "$root/loop.want" ||
 			{ echo "exit code $?"; cat "$root/loop.err"; } >>"$root/broken"
 	done
@@ -35,8 +39,8 @@ run_always 2>/dev/null &
 looper=$!
 
 still_right() {
-	whole gzip || return 1
-	[ "$("$root/bin/gzip" -9 -n -c <"$root/data" | sha256sum)" = "$want" ] ||
+	whole gzip && whole gzip-too || return 1
+	[ "$("$root/bin/gzip-too" -9 -n -c <"$root/data" | sha256sum)" = "$want" ] ||
 		{ echo "other output"; return 1; }
 }
 answers() {		# within 20 s, however late the roles come back
@@ -54,6 +58,7 @@ agrees() {
 	for i in $(seq 100); do
 		state=generation
 		same_file "$root/bin/gzip" "$root/orig/gzip" && state=original
+		[ "$root/bin/gzip" -ef "$root/bin/gzip-too" ] || state=two
 		case $state:$(listed gzip generation) in
 		original:0 | generation:[1-9]*) return 0 ;;
 		esac
@@ -152,7 +157,8 @@ wait "$looper" 2>/dev/null
 looper=
 check "the program ran at every moment" [ ! -s "$root/broken" ]
 [ -s "$root/broken" ] && note "$(head -n 5 "$root/broken")"
-check "no temporary file is left beside it" [ "$(ls "$root/bin")" = gzip ]
+check "no temporary file is left beside it" [ "$(ls -A "$root/bin" | tr "\n" " ")" = "gzip gzip-too " ]
+check "both names are one file" [ "$root/bin/gzip" -ef "$root/bin/gzip-too" ]
 check_here "the daemon ends with code 0" stop_daemon
 
 # A parent that was killed while it started a job leaves its lock to that child for a moment.

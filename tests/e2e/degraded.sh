@@ -42,9 +42,9 @@ check_here "the daemon ends" stop_daemon
 
 # --- a damaged database ---
 
-database_of() { dd if=/dev/urandom of="$root/store/morph.db" bs=4096 seek="$1" count="$2" conv=notrunc 2>/dev/null; }
+database_of() { as_manager dd if=/dev/urandom of="$root/store/morph.db" bs=4096 seek="$1" count="$2" conv=notrunc 2>/dev/null; }
 rm -f "$root"/store/morph.db-*
-head -c 300000 /dev/urandom >"$root/store/morph.db"
+head -c 300000 /dev/urandom | as_manager tee "$root/store/morph.db" >/dev/null
 sum=$(sha "$root/store/morph.db")
 check_here "a damaged database is no reason not to start" start_daemon
 check "it is kept under another name" test "$(sha "$root/store/morph.db.damaged-1")" = "$sum"
@@ -81,7 +81,7 @@ check "the original is back" is_original sort
 # In use, without a new start: a database that is larger than what SQLite keeps of it in memory.
 if command -v sqlite3 >/dev/null; then
 	check_here "the daemon ends" stop_daemon
-	sqlite3 "$root/store/morph.db" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+	as_manager sqlite3 "$root/store/morph.db" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
 		INSERT INTO history(time_ns, path, event, detail) SELECT i, '/' || hex(randomblob(1900)), 'e', 'd' FROM n"
 	check_here "a daemon with a long history" start_daemon
 	check "sort is laid out anew" eval 'sampled sort 100 work sort && ctl reoptimize "$root/bin/sort"'

@@ -67,7 +67,7 @@ put() { cp "$1" "$root/bin/new" && mv "$root/bin/new" "$root/bin/$2"; }		# FILE 
 history_has() { ctl history "$root/bin/$1" 2>/dev/null | grep -Eq "$2"; }
 is_told() { hasten; sleep 0.2; history_has "$1" "$2"; }
 told() { within 60 is_told "$1" "$2" || { ctl history "$root/bin/$1"; tail -n 5 "$root/log"; return 1; }; }
-rows() { sqlite3 "$root/store/morph.db" "$1"; }
+rows() { as_manager sqlite3 "$root/store/morph.db" "$1"; }
 is_signed() {		# PROGRAM
 	hasten
 	[ "$(rows "SELECT count(*) FROM signature s JOIN module m ON m.original = s.original

@@ -105,7 +105,7 @@ check "the file that counted is gone" not eval 'for f in "$root"/store/live/*; d
 check "its answers are the same" goes_on dash
 lists() { ctl --json list | grep -F "\"$root/bin/$1\"" | grep -Eq "$2"; }
 check "the list has what it cost and was expected to bring" lists dash \
-	'"counts": "a burst of 2\.[0-9] s", "counts_cost_s": "[0-9]\.[0-9]", "counts_gain_ppm": "[0-9]+"'
+	'"counts": "a burst of 2\.[0-9] s", "counts_cost_s": [0-9]\.[0-9]+, "counts_gain_ppm": [0-9.]+'
 gets() { hasten; sleep 0.2; [ -n "$("$B/morph-live" look "$pid" "$root/store/live")" ]; }
 check "the process gets the generation that was made by that" within 30 gets
 check "which does not count" nothing_counts

@@ -56,6 +56,13 @@ note "$(speed_of fast)"
 check "the list says so" grep -Eq "^in turns: faster, [12]\.[0-9]+ \(.*\) times as fast, [0-9]+ pairs" <<<"$(speed_of fast)"
 check "it stays in the process" within 10 has_new "$pid"
 check "and at the path" not same_file "$root/bin/fast" "$root/orig/fast"
+saved_by() {		# turns | ...: is there a saving of the program by that?
+	taken_in >/dev/null
+	ctl --json saved | jq -e --arg p "$root/bin/fast" --arg by "$1" \
+		'[.saved[]? | select(.path == $p and .by == $by and .cpu_s > 0 and .low_s > 0)] | length == 1' >/dev/null
+}
+check "what it saves in that process is told" within 60 saved_by turns
+note "$(ctl saved)"
 before=$(grep -c "into process $pid of user 0, in turns: off" "$root/log")
 sleep 5
 check "there are no more turns" test "$before" = "$(grep -c "into process $pid of user 0, in turns: off" "$root/log")"

@@ -18,7 +18,7 @@ well_formed() {		# FILE
 		known[$3]; family = $3; kind = $4; helped = 0; next
 	}
 	/^# HELP [a-z_]+ [A-Z0-9].*\.$/ { if ($3 != family || helped) bad("help of another family"); helped = 1; next }
-	!/^[a-z_]+(\{[a-z]+="([^"\\]|\\["\\n])*"\})? [0-9]+(\.[0-9]+)?$/ { bad("no sample"); next }
+	!/^[a-z_]+(\{[a-z]+="([^"\\]|\\["\\n])*"\})? -?[0-9]+(\.[0-9]+)?$/ { bad("no sample"); next }
 	{
 		name = $0; sub(/[{ ].*/, "", name)
 		if (name != family (kind == "counter" ? "_total" : "")) bad("sample of another family")
@@ -55,11 +55,14 @@ ctl --json list >"$root/list"
 ctl metrics >"$root/metrics"
 same() {		# FAMILY LABEL TABLE KEY COLUMN FILE; a backslash in a name is shown as two, as everywhere
 	diff <(jq -r --arg t "$3" --arg k "$4" --arg c "$5" '.[$t][] | "\(.[$k] | gsub("\\\\"; "\\\\")) \(.[$c] | if . == true then 1 elif . == false then 0 else . end)"' "$root/$6" | sort) \
-		<(sed -nE "s/^$1\{$2=\"(.*)\"\} /\1 /p" "$root/metrics" | sed 's/\\\(["\\]\)/\1/g; s/\.0*$//' | sort)
+		<(sed -nE "s/^$1\{$2=\"(.*)\"\} /\1 /p" "$root/metrics" | sed -E 's/\\(["\\])/\1/g; s/(\.[0-9]*[1-9])0*$/\1/; s/\.0*$//' | sort)
 }
 check "samples are those of status" same morph_samples_total kind samples kind count status
 check "conditions are" same morph_idle condition idle condition idle status
 check "generations are those of list" same morph_module_generation path modules path generation list
+ctl --json saved >"$root/saved" 2>/dev/null
+check "what was saved, taken and is left is that of saved" same morph_cpu_seconds what in_all what cpu_s saved
+check "and what took it" same morph_cost_seconds_total what cost what cpu_s saved
 check "an odd name is quoted" grep -qF 'odd \"\\' "$root/metrics"
 check "in the form of before families have the names of their samples" diff <(ctl metrics --prometheus | sed 's/ [0-9.]*$//') \
 	<(awk '/^# EOF/ { next } /^# TYPE .* counter$/ { counter[$3] } /^# / && $3 in counter { $3 = $3 "_total" } { print }' "$root/metrics" |

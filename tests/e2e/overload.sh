@@ -34,7 +34,7 @@ check "samples arrive" more 0 "$(samples)"
 # Holds the store for writing, or a view of it, until the FIFO is closed.
 hold() {		# SQL
 	mkfifo "$root/hold"
-	sqlite3 "$root/store/morph.db" <"$root/hold" >"$root/held" 2>&1 &
+	as_manager sqlite3 "$root/store/morph.db" <"$root/hold" >"$root/held" 2>&1 &
 	holder=$!
 	exec 8>"$root/hold"
 	echo "$1 SELECT 'held';" >&8
@@ -59,7 +59,7 @@ for i in 1 2 3; do
 	check "and counted" more "$before" "$(samples)"
 done
 release
-check "the store is sound" grep -qx ok <<<"$(sqlite3 "$root/store/morph.db" "PRAGMA integrity_check")"
+check "the store is sound" grep -qx ok <<<"$(as_manager sqlite3 "$root/store/morph.db" "PRAGMA integrity_check")"
 check_here "and ends" stop_daemon
 
 # --- the disk of the spool ---

@@ -47,6 +47,13 @@ always_idle() {		# [CHECK_S [LOAD_MAX_PCT]]
 	END
 }
 
+# COMMAND...: as the database's owner.  Root may not open it to write, as shells and sqlite3 do, where
+# fs.protected_regular is 2, Debian's value with systemd: the store's folder is sticky and another group's.
+as_manager() {
+	local who
+	who=$(stat -c '--reuid=%u --regid=%g' "$root/store/morph.db") && setpriv $who --clear-groups "$@"
+}
+
 make_root() {		# PROGRAM...: $root with copies of them
 	root=$(mktemp -d "${TMPDIR:-/tmp}/morph-e2e.XXXXXX") || exit 1
 	trap cleanup EXIT

@@ -67,10 +67,10 @@ check "what a policy says in vain is told when it is read" \
 check "and in the log" grep -q "'/bin/\*' fits nothing" <<<"$([ -n "$link" ] || echo "'/bin/*' fits nothing"; cat "$root/log")"
 sed -i 's/hard_links: true/hard_links: false/' "$root/morph.yaml"
 ctl policy reload >/dev/null 2>&1
-ln "$root/bin/sort" "$root/bin/twin"
-check "policy show tells of a refusal beforehand" grep -qE "bin/sort +no .*hard links, one is 'twin' in the same folder" \
+ln "$root/bin/sort" "$root/elsewhere"
+check "policy show tells of a refusal beforehand" grep -qE "bin/sort +no .*2 hard links, of which 1 was found" \
 	<<<"$(ctl policy show "$root/bin/sort")"
-rm "$root/bin/twin"
+rm "$root/elsewhere"
 check "and of none where there is none" grep -qE "bin/sort +yes" <<<"$(ctl policy show "$root/bin/sort")"
 check_here "the daemon ends" stop_daemon
 check "one that does not answer is an error" checked 1 "does not answer"

@@ -47,7 +47,7 @@ check "several profiles are added up" [ "$(report --log="$root/a" --log "$root/c
 check "modules" [ "$(report --log="$root/b" | cell modules module "$root/work" samples)" = 1000 ]
 check "by machine" [ "$(report --log="$root/b" --by=machine | column machine samples)" = 1000 ]
 check "one module by its name" [ "$(report work --log="$root/a" --by=module | column modules samples)" = 1000 ]
-check "nothing of another one" [ "$(report nobody --log="$root/a" --by=module | jq '.modules | length')" = 0 ]
+check "nothing of another one" fails 1 "no samples of 'nobody'" morphctl report nobody --log="$root/a" --by=module
 check "lines are those of the source" [ "$(report --log="$root/a" --by=line | cell lines procedure divides line | sed 's|.*/||')" = \
 	"$(addr2line -e "$root/work" "$(address divides)" | sed 's|.*/||; s/ .*//')" ]
 check "people see a table" grep -qE '^[^ ]*work +outer +600(\.0*)? +60\.0' <(morphctl report --log="$root/a")
@@ -124,6 +124,14 @@ for c in "report --log=$root/a" "stats $root/a $root/b" "diff $root/a $root/b"; 
 	check "a kind of rows that there is not (${c%% *})" fails 2 "--by: 'size' is none of" morphctl $c --by=size
 	check "a limit that is none (${c%% *})" fails 2 "--limit: '0' is not" morphctl $c --limit=0
 	check "an unknown option (${c%% *})" fails 2 "unknown option '--all'" morphctl $c --all
+done
+for c in stats diff; do
+	check "nothing of another one ($c)" fails 1 "no samples of 'nobody'" morphctl $c "$root/a" "$root/b" --module=nobody
+done
+mkfifo "$root/fifo"
+for c in "report --log=$root/fifo" "stats $root/a $root/fifo" "diff $root/fifo $root/a"; do
+	check "a pipe is not waited for (${c%% *})" fails 1 "'$root/fifo': not a regular file" timeout 20 "$B/morphctl" $c
+	check "a program that is not there (${c%% *})" fails 1 "--binary='$root/none': No such" morphctl ${c//fifo/b} --binary="$root/none"
 done
 check "a file that is not there" fails 1 "'$root/none': open" morphctl report --log="$root/none"
 check "one that is nothing" fails 1 "'$root/work': " morphctl report --log="$root/work"

@@ -105,9 +105,11 @@ if command -v systemd-analyze >/dev/null; then
 	check "the unit is closed as far as it can be" awk -v e="${exposure:-10}" 'BEGIN { exit !(e <= 3) }'
 fi
 
-# A program of this installation, which the policy includes.
+# A program of this installation, which the policy includes; by two names, as Debian's perl is.
 cp "$(readlink -f /usr/bin/sort)" "$root/original"
 inside cp "$root/original" /usr/local/bin/sort
+inside ln /usr/local/bin/sort /usr/local/bin/sort-too
+two_names() { inside test /usr/local/bin/sort -ef /usr/local/bin/sort-too; }
 seq 200000 | sort -R >"$root/data"
 sum=$(LC_ALL=C "$root/original" "$root/data" | sha256sum)
 work() { [ "$(inside env LC_ALL=C /usr/local/bin/sort "$root/data" | sha256sum)" = "$sum" ]; }
@@ -192,6 +194,7 @@ check "the program runs" runs
 check "a program is reoptimized" ctl reoptimize /usr/local/bin/sort
 same() { inside cmp -s /usr/local/bin/sort "$root/original"; }
 check "it is not its original any more" not same
+check "it has both names" two_names
 check "it is proven" ctl verify /usr/local/bin/sort
 check "and does the same" work
 check "the policy is read anew" ctl policy reload
@@ -292,8 +295,9 @@ check "the daemon is stopped" [ -z "$(inside pgrep -f /usr/local/sbin/morphd)" ]
 inside mv /var/lib/morph/away "/var/lib/morph/originals/$hex"
 out=$(inside_make uninstall 2>&1)
 check "make uninstall puts originals back ($?)" same
+check "as one file with both names" two_names
 note "$out"
-inside rm /usr/local/bin/sort
+inside rm /usr/local/bin/sort /usr/local/bin/sort-too
 left=$(inside find /usr/local ! -type d)
 [ -z "$left" ] && ok "leaves nothing" || { not_ok "leaves nothing"; note "$left"; }
 left=$(inside find /usr/local -mindepth 1 -type d -name '*morph*')

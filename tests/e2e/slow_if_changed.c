@@ -1,7 +1,8 @@
 /* slow_if_changed.c - a program that is slower when its file is not the one that was built
  *
- *   slow_if_changed SIZE WORK	works for about WORK ms; four times as long in its own code
- *				when its file does not have SIZE bytes, whatever the reason
+ *   slow_if_changed SIZE WORK [faster]	works for about WORK ms; four times as long in its own
+ *			code when its file does not have SIZE bytes, whatever the reason; or,
+ *			faster, when it does
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -27,15 +28,15 @@ int main(int argc, char **argv)
 	struct stat st;
 	uint64_t x = 1;
 
-	if (argc != 3 || stat("/proc/self/exe", &st) < 0)
+	if (argc < 3 || stat("/proc/self/exe", &st) < 0)
 		return 2;
 	unsigned long size = strtoul(argv[1], NULL, 10), ms = strtoul(argv[2], NULL, 10);
-	unsigned times = (unsigned long)st.st_size == size ? 1 : 4;
+	unsigned times = ((unsigned long)st.st_size == size) == (argc == 3) ? 1 : 4;
 	int zero = open("/dev/zero", O_RDONLY);
 	if (zero < 0)
 		return 1;
 	for (unsigned long i = 0; i < ms; i++) {
-		for (int k = 0; k < 100; k++)		/* the kernel's share of the work */
+		for (int k = 0; k < 500; k++)		/* the kernel's share of the work */
 			if (read(zero, page, sizeof(page)) != sizeof(page))
 				return 1;
 		x = turn(x, times * 1000000);

@@ -36,7 +36,7 @@ coloured() { grep -q "$escape\[" "$1"; }
 check_here "the daemon starts and answers" start_daemon
 all_commands() {	# COLUMNS
 	local c
-	for c in status list "list --wide" report "report --limit 3" history "policy show" \
+	for c in "" saved "saved --wide" "saved --since=1h" status list "list --wide" report "report --limit 3" history "policy show" \
 		"verify --all" "status --check" "policy show $root/$long/sort" "explain $root/$long/sort" "report $root/$long/sort" help; do
 		check "$1 columns: ${c//$root/} fits" fits "$1" $c
 	done
@@ -52,7 +52,7 @@ said() {		# CODE PATTERN [ARGUMENT...]
 }
 
 # A daemon that knows nothing yet.
-for c in status list history "policy show" "verify --all" "restore --all"; do
+for c in "" saved status list history "policy show" "verify --all" "restore --all"; do
 	check "of nothing: $c" ctl $c
 done
 check "list says that there is nothing" said 0 "has been sampled yet" list

@@ -66,7 +66,7 @@ rm "$root"/store/morph.db*
 check "no database" undo --all
 check "both originals are back" eval "is_original sort && is_original gzip"
 fresh
-head -c 100000 /dev/urandom >"$root/store/morph.db"
+head -c 100000 /dev/urandom | as_manager tee "$root/store/morph.db" >/dev/null
 echo "nonsense: [" >"$root/wrong.yaml"
 check "a damaged database" undo --all
 check "both originals are back" eval "is_original sort && is_original gzip"

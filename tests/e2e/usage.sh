@@ -32,9 +32,10 @@ for p in morphctl morphd morph-edit morph-verify morph-live morph-share; do
 	check "$p --frobnicate: which option it is" said 2 "$p: unknown option '--frobnicate'$" $p --frobnicate
 	check "$p -Z" said 2 "$p: unknown option '-Z'$" $p -Z
 done
-for p in morphctl morph-edit morph-verify morph-live morph-share; do
+for p in morph-edit morph-verify morph-live morph-share; do
 	check "$p alone" said 2 "^usage: $p" $p
 done
+check "morphctl alone, and no daemon" said 1 "does not answer at $nobody" morphctl --socket "$nobody"
 check "an option of one word" said 2 "did you mean '--policy'" morphd --polcy=x
 check "a value is missing" said 2 "option '--store' needs a value: --store=DIR" morphd --store
 check "an argument that is none" said 2 "unexpected argument 'start'" morphd start

@@ -82,7 +82,7 @@ for c in sync "pause" "resume" "policy reload" "report-bug $p1"; do
 done
 check "reoptimize --wait holds up others" hasnot "verifying" as $one reoptimize --wait "$p1"
 
-for c in status list history report "policy show" "restore --all" "verify --all"; do
+for c in "" saved status list history report "policy show" "restore --all" "verify --all"; do
 	check "who owns nothing hears nothing of others: $c" hasnot "$root/6400" as $nothing $c
 	check "nor with --json" hasnot "$root/6400" as $nothing --json $c
 done

@@ -31,7 +31,7 @@ editor/instrument: editor/graph editor/infer editor/passes editor/emit postmorph
 editor/interpret: postmorph binary lib
 editor/inherit: postmorph binary lib
 editor/exchange: editor/graph editor/infer editor/interpret postmorph binary lib
-editor/annotate: editor/exchange editor/infer editor postmorph binary lib
+editor/annotate: editor/exchange editor/infer editor/measure editor postmorph binary lib
 editor/debug: binary lib
 editor/measure: editor/graph editor/infer editor/emit postmorph binary lib
 editor: editor/cmd editor/graph editor/infer editor/passes editor/emit editor/measure postmorph binary lib
@@ -44,7 +44,8 @@ manager/work: manager/store manager/samples manager/parent monitor policy lib
 manager/control: manager/work manager/store manager/samples manager/parent monitor policy lib
 manager/report: manager/samples manager/parent monitor policy lib
 manager/try: manager/samples manager/parent monitor policy lib
-manager/ctl: manager/report manager/try manager/work manager/import manager/samples manager/parent monitor policy lib
+manager/page: manager/report manager/samples manager/parent monitor policy lib
+manager/ctl: manager/page manager/report manager/try manager/work manager/import manager/samples manager/parent monitor policy lib
 manager: manager/parent manager/control monitor policy lib
 "
 

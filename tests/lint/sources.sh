@@ -59,7 +59,7 @@ esac
 
 # What programs print goes through lib/say.c, lib/tableprint.c and the log, which escape the text of others.
 # The rest is listed: own texts, and numbers.
-own_text='^(lib/(say|tableprint|tabletext)|manager/parent/(log|job|options)|manager/ctl/(main|ctl_ask|screen|statusline)|manager/main|editor/(main|passes/ir_print|cmd/cmd_(derived|symbols|disassemble)|graph/memory)|verify/main|live/main)\.[ch]:'
+own_text='^(lib/(say|tableprint|tabletext)|manager/parent/(log|job|options)|manager/ctl/(main|ctl_ask|screen|statusline)|manager/main|editor/(main|passes/ir_print|cmd/cmd_(derived|symbols)|exchange/insntext|graph/memory)|verify/main|live/main)\.[ch]:'
 found=$(grep -nE '\b(v?f?printf|v?dprintf|perror|psignal|v?syslog|v?warnx?|v?errx?|error)\(' \
 	$(find lib binary verify live share policy postmorph editor monitor manager -name '*.[ch]') | grep -vE "$own_text")
 [ -z "$found" ] && ok "text of others is printed escaped only" || {

@@ -16,6 +16,7 @@
 /* What was built stays for who asks again: tests ask for each seed. */
 struct asm_built {
 	struct asm_built *next;
+	struct arena *arena;		/* it is in, for ever */
 	char *command;
 	struct bytes file;
 };
@@ -51,6 +52,7 @@ static inline struct bytes asm_build(const char *name, const char *flags, struct
 		assert_true(fd >= 0);
 		(void)close(fd);
 		b = arena_array(for_ever, 1, sizeof(*b));
+		b->arena = for_ever;
 		b->command = arena_printf(for_ever, "%s", what);
 		b->file = asm_link(arena_printf(a, "%s %s", what, out), out, for_ever);
 		(void)unlink(out);

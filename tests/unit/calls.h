@@ -7,6 +7,7 @@
  *   open PATH FLAG...    only with a name: /proc/self/fd/N is left out, and folders
  *   write PATH           one line for all in a row
  *   fsync PATH, chmod PATH, chown PATH, times PATH, xattr PATH, unlink PATH
+ *   link FROM TO
  *   rename PATH PATH, exchange PATH PATH
  */
 #ifndef TESTS_UNIT_CALLS_H
@@ -135,6 +136,11 @@ static inline void calls_take(struct calls *c, pid_t pid, const struct user_regs
 		calls_at(pid, c->root, (int)r->rdx, r->r10, b);
 		calls_line(c, r->orig_rax == SYS_renameat2 && r->r8 & 2 ? "exchange" : "rename",
 			   a, b);
+		return;
+	case SYS_linkat:
+		calls_at(pid, c->root, (int)r->rdi, r->rsi, a);
+		calls_at(pid, c->root, (int)r->rdx, r->r10, b);
+		calls_line(c, "link", a, b);
 		return;
 	case SYS_unlinkat:
 		calls_at(pid, c->root, (int)r->rdi, r->rsi, a);

@@ -28,6 +28,8 @@ struct place {
 	struct digest original, generation;
 	int originals_fd, ledger_fd, generation_fd;
 	int fds;		/* that were open before */
+	struct names names;		/* further ones that requests tell of; none at first */
+	char twin[96], other[80], third[96];
 };
 
 static const char old_text[] = "#!/bin/sh\necho old\n",
@@ -126,12 +128,27 @@ static inline void place_free(struct place *p)
 	remove_all(p->root);
 }
 
+/* bin/prog is bin/twin, too, which whoever looks into the folder finds, and other/third. */
+static inline struct place place_with_names(void)
+{
+	struct place p = place_new();
+
+	(void)snprintf(p.twin, sizeof(p.twin), "%s/twin", p.dir);
+	(void)snprintf(p.other, sizeof(p.other), "%s/other", p.root);
+	(void)snprintf(p.third, sizeof(p.third), "%s/third", p.other);
+	assert_int_equal(link(p.path, p.twin), 0);
+	assert_int_equal(mkdir(p.other, 0755), 0);
+	assert_int_equal(link(p.path, p.third), 0);
+	assert_int_equal(names_add(&p.names, p.third), 0);
+	return p;
+}
+
 static inline struct install_request request_of(const struct place *p)
 {
 	return (struct install_request){
 		.path = p->path, .expected = p->original, .original = p->original,
 		.generation = p->generation, .generation_fd = p->generation_fd,
-		.originals_fd = p->originals_fd, .ledger_fd = p->ledger_fd,
+		.originals_fd = p->originals_fd, .ledger_fd = p->ledger_fd, .names = &p->names,
 	};
 }
 

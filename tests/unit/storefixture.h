@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sqlite3.h>
+
 #include "lib/err.h"
 #include "manager/samples/attribute.h"
 #include "manager/store/store.h"
@@ -40,6 +42,18 @@ static inline struct store *open_store(void)
 	assert_string_equal(err.text, "");
 	assert_non_null(s);
 	return s;
+}
+
+/* In the database, which no store has open. */
+static inline void sql(const char *text)
+{
+	char path[96];
+	sqlite3 *db;
+
+	(void)snprintf(path, sizeof(path), "%s/morph.db", dir);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
 }
 
 static inline struct digest digest_number(uint8_t n)

@@ -11,7 +11,7 @@ command -v sqlite3 >/dev/null || skip_all "no sqlite3"
 make_root gzip sort
 seq 100000 | sort -R >"$root/data"
 work() { LC_ALL=C "$root/bin/sort" "$root/data" && "$root/bin/gzip" -n -c "$root/data"; }
-db() { sqlite3 "$root/store/morph.db" "$@"; }
+db() { as_manager sqlite3 "$root/store/morph.db" "$@"; }
 hex() { echo "x'$(sha "$1")'"; }
 
 check_here "the daemon starts" start_daemon

@@ -10,17 +10,18 @@ mkdir "$root/ro"
 leave() { mountpoint -q "$root/ro" && umount "$root/ro"; cleanup; }
 trap leave EXIT
 
-journal() {		# LETTERS PATH: of a swap that wanted to put something else there
-	local text="$root/journal" dir
-	dir=$(stat -c '%d %i' "$(dirname "$2")")
+folder_of() { stat -c '%d %i' "$(dirname "$1")"; }
+journal() {		# LETTERS PATH [LETTERS PATH]: of a swap that wanted to put something else there
+	local text="$root/journal"
 	{
-		echo "morph-journal 2"
+		echo "morph-journal $([ $# = 2 ] && echo 2 || echo 3)"
 		echo "from $(sha "$2")"
 		echo "to $(sha /dev/null)"
 		echo "owner 0"
-		echo "directory $dir"
+		echo "directory $(folder_of "$2")"
 		echo "temporary .morph-$1"
 		echo "path $2"
+		[ $# = 2 ] || echo "also $(folder_of "$4") .morph-$3 $4"
 	} >"$text"
 	sum=$(sha "$text")
 	echo "sum $sum" >>"$text"
@@ -32,6 +33,17 @@ journal aaaaaa "$root/bin/gzip"
 mkdir "$root/bin/.morph-aaaaaa" && touch "$root/bin/.morph-aaaaaa/theirs"
 journal bbbbbb "$root/bin/sort"
 echo half >"$root/bin/.morph-bbbbbb"
+# Two names of a file, cut off between their exchanges: the second one is the new file (an empty one) already.
+cp "$root/orig/sort" "$root/bin/two" && ln "$root/bin/two" "$root/bin/two-too"
+journal eeeeee "$root/bin/two" ffffff "$root/bin/two-too"
+mv "$root/bin/two-too" "$root/bin/.morph-ffffff"
+touch "$root/bin/.morph-eeeeee" && ln "$root/bin/.morph-eeeeee" "$root/bin/two-too"
+# The same, but a user has made another file of the first one.
+cp "$root/orig/sort" "$root/bin/three" && ln "$root/bin/three" "$root/bin/three-too"
+journal gggggg "$root/bin/three" hhhhhh "$root/bin/three-too"
+mv "$root/bin/three-too" "$root/bin/.morph-hhhhhh"
+touch "$root/bin/.morph-gggggg" && ln "$root/bin/.morph-gggggg" "$root/bin/three-too"
+echo theirs >"$root/theirs" && mv "$root/theirs" "$root/bin/three"
 journal cccccc "$root/bin/sort"
 sed -i 's/^owner.*/owner 1/' "$root/store/originals/journal-cccccc"
 stuck=
@@ -51,7 +63,15 @@ check "its swap is settled" [ ! -e "$root/store/originals/journal-aaaaaa" ]
 check "and told to the Manager" told "$root/bin/gzip" "undone.*a kill had interrupted"
 check "half a temporary is removed" [ ! -e "$root/bin/.morph-bbbbbb" ]
 check "its swap is told as well" told "$root/bin/sort" "undone.*a kill had interrupted"
-check "root's log has both" [ "$(grep -c "interrupted swap of '$root/bin/.*': undone" "$root/log")" = 2 ]
+check "a swap between two names is taken back" [ "$root/bin/two" -ef "$root/bin/two-too" ]
+check "the old file" cmp "$root/orig/sort" "$root/bin/two-too"
+check "has no other name" [ "$(stat -c %h "$root/bin/two")" = 2 ]
+check "that is told" told "$root/bin/two" "undone.*a kill had interrupted"
+check "what is a user's by now stays his" grep -q theirs "$root/bin/three"
+check "the other name is finished" [ -e "$root/bin/three-too" -a ! -s "$root/bin/three-too" ]
+check "nothing is left of either" [ -z "$(ls -A "$root/bin" | grep -E "^[.]morph-[e-h]")" ]
+rm "$root"/bin/two* "$root"/bin/three*
+check "root's log has both" [ "$(grep -c "interrupted swap of '$root/bin/\(gzip\|sort\)': undone" "$root/log")" = 2 ]
 check "a damaged one is kept" [ -e "$root/store/originals/journal.damaged-1" ]
 check "and told" told "$root/store/originals/journal.damaged-1" damaged
 if [ -n "$stuck" ]; then

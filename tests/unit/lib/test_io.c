@@ -5,10 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -152,7 +154,9 @@ static void a_written_file_has_nothing_of_before(void **state)
 
 	(void)state;
 	assert_int_equal(write(fd, "long before", 11), 11);
+	assert_int_equal(close(fd), 0);
 	assert_int_equal(io_write_file(path, 0600, text_of("now"), &err), 0);
+	fd = open(path, O_RDONLY);
 	assert_int_equal(pread(fd, got, sizeof(got), 0), 3);
 	assert_string_equal(got, "now");
 	close(fd);
@@ -160,7 +164,7 @@ static void a_written_file_has_nothing_of_before(void **state)
 	assert_int_equal(io_write_file("/dev/full", 0600, text_of("x"), &err), -1);
 	assert_string_equal(err.text, "'/dev/full': write: No space left on device");
 	assert_int_equal(io_write_file("/no/where", 0600, text_of("x"), &err), -1);
-	assert_string_equal(err.text, "'/no/where': open: No such file or directory");
+	assert_string_equal(err.text, "'/no/where': create: No such file or directory");
 }
 
 static void a_memory_file_is_read_from_its_start(void **state)
@@ -213,12 +217,58 @@ static void a_file_is_replaced_whole_or_not_at_all(void **state)
 	assert_int_equal(rmdir(dir), 0);
 }
 
+static void an_output_is_whole_or_what_was_there(void **state)
+{
+	char dir[] = "/tmp/morph-io.XXXXXX", path[64], none[80], got[16] = "";
+	struct err err;
+	struct stat st;
+	int end[2];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	(void)snprintf(path, sizeof(path), "%s/f", dir);
+	mode_t mask = umask(027);
+	assert_int_equal(io_write_file(path, 0666, text_of("first"), &err), 0);
+	(void)umask(mask);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0640);
+	assert_int_equal(io_write_file(path, 0666, text_of("second"), &err), 0);
+	/* where nothing more can be written the former one stays, alone */
+	struct rlimit was, none_at_all;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	none_at_all = (struct rlimit){ 0, was.rlim_max };
+	void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none_at_all), 0);
+	assert_int_equal(io_write_file(path, 0666, text_of("third"), &err), -1);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	(void)signal(SIGXFSZ, handler);
+	assert_non_null(strstr(err.text, path));
+	FILE *f = fopen(path, "r");
+	assert_non_null(f);
+	assert_int_equal(fread(got, 1, sizeof(got) - 1, f), 6);
+	assert_int_equal(fclose(f), 0);
+	assert_string_equal(got, "second");
+	(void)snprintf(none, sizeof(none), "%s/none/f", dir);
+	assert_int_equal(io_write_file(none, 0666, text_of("x"), &err), -1);
+	assert_non_null(strstr(err.text, none));
+	/* a pipe is written to, and stays one */
+	assert_int_equal(pipe(end), 0);
+	(void)snprintf(none, sizeof(none), "/proc/self/fd/%d", end[1]);
+	assert_int_equal(io_write_file(none, 0666, text_of("piped"), &err), 0);
+	assert_int_equal(read(end[0], got, sizeof(got)), 5);
+	close(end[0]);
+	close(end[1]);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(dir), 0);	/* nothing else is in it */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_written_file_has_nothing_of_before),
 		cmocka_unit_test(a_memory_file_is_read_from_its_start),
 		cmocka_unit_test(a_file_is_replaced_whole_or_not_at_all),
+		cmocka_unit_test(an_output_is_whole_or_what_was_there),
 		cmocka_unit_test(what_was_written_is_read),
 		cmocka_unit_test(more_than_is_allowed_is_an_error),
 		cmocka_unit_test(a_failed_write_says_why),

@@ -3,6 +3,7 @@
  * JSON is read by a strict parser of its own here: nothing but what RFC 8259 permits, in valid
  * UTF-8, without lone surrogates.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -272,6 +273,59 @@ static void numbers_are_numbers(void **state)
 	table_free(t);
 }
 
+static void numbers_that_are_not_there_are_null(void **state)
+{
+	static const struct table_column col[] = { { "r", TABLE_REAL }, { "u", TABLE_UINT },
+						   { "t", TABLE_TEXT } };
+	const char *const none[] = { "", "", "" };
+	const struct table_look look = { .json = true, .version = 3 };
+	struct table *t = table_new("t", 3, col);
+	char *text = NULL;
+	size_t n = 0;
+
+	(void)state;
+	table_row(t, NAN, (uint64_t)1, "x");
+	table_row_text(t, none);
+	FILE *f = open_memstream(&text, &n);
+	table_show_all(&t, 1, f, &look);
+	assert_int_equal(fclose(f), 0);
+	assert_string_equal(text, "{\"version\": 3,\n\"t\": [\n"
+				  "  {\"r\": null, \"u\": 1, \"t\": \"x\"},\n"
+				  "  {\"r\": null, \"u\": null, \"t\": \"\"}\n]}\n");
+	free(text);
+	text = printed(&t, 1, false);
+	assert_string_equal(text, "r  u  t\n   1  x\n\n");
+	free(text);
+	table_free(t);
+}
+
+/* Of the figures of a layout one is an average below 1, another one has nine digits. */
+static void each_figure_has_its_decimals(void **state)
+{
+	static const struct table_column col[] = { { "figure", TABLE_TEXT },
+						   { "is", TABLE_FIGURE } };
+	struct table *t = table_new("t", 2, col);
+
+	(void)state;
+	table_row(t, "many", 316876689.25);
+	table_row(t, "score", 0.6464);
+	table_row(t, "less", -0.25);
+	table_row(t, "pages", 13.0);
+	table_row(t, "some", 150.25);
+	char *text = printed(&t, 1, false);
+	assert_string_equal(text, "figure         is\n"
+				  "many    316876689\n"
+				  "score       0.646\n"
+				  "less       -0.250\n"
+				  "pages          13\n"
+				  "some        150.2\n");
+	free(text);
+	text = printed(&t, 1, true);
+	assert_non_null(strstr(text, "{\"figure\": \"score\", \"is\": 0.646400}"));
+	free(text);
+	table_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +335,8 @@ int main(void)
 		cmocka_unit_test(whatever_the_bytes_all_stays_well_formed),
 		cmocka_unit_test(only_what_json_takes_for_a_number_is_one),
 		cmocka_unit_test(numbers_are_numbers),
+		cmocka_unit_test(numbers_that_are_not_there_are_null),
+		cmocka_unit_test(each_figure_has_its_decimals),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

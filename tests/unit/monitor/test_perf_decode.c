@@ -269,6 +269,13 @@ static void registers_that_are_not_those_at_the_pc_are_not_told(void **state)
 		assert_int_equal(ev.sample.kernel, c[i].kernel);
 		assert_false(ev.sample.has_state);
 	}
+	/* For stacks, those with which it went into the kernel are as good. */
+	struct perf_format stacks = by_timer;
+	stacks.kernel_state = true;
+	state_sample(&w, &stacks, PERF_RECORD_MISC_KERNEL, PERF_SAMPLE_REGS_ABI_64, 0x5555, 1);
+	assert_int_equal(perf_decode(&stacks, ended(&w), &ev), PERF_EVENT);
+	assert_true(ev.sample.kernel && ev.sample.has_state);
+	assert_int_equal(ev.sample.pc, 0x5555);
 	/* An IP that skidded away from the registers. */
 	state_sample(&w, &by_timer, PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64, 0x5555, 1);
 	w.p[8]++;

@@ -214,7 +214,7 @@ static struct spool_event state_sample(uint64_t i, uint8_t *stack)
 	static uint8_t memory[STATEMEMORY_MAX];
 	struct spool_event ev = sample(i);
 
-	ev.sample.kernel = false;
+	ev.sample.kernel = i % 4 == 1;		/* as in logs of stacks */
 	ev.sample.has_state = i % 3 != 0;
 	ev.sample.state.rflags = 0x202 ^ i % 64;
 	for (unsigned r = 0; r < SPOOL_NGPR; r++)
@@ -406,7 +406,7 @@ static void both_headers_gone_or_a_newer_version_is_refused(void **state)
 	f.p[8] = f.p[SPOOL_HEADER_COPY + 8] = SPOOL_VERSION + 1;
 	int fd = memory_file(f.p, f.n);
 	assert_null(spool_reader_open(fd, &err));
-	assert_non_null(strstr(err.text, "version 6"));
+	assert_non_null(strstr(err.text, "version 7"));
 	close(fd);
 	f.p[0] = 'X';
 	f.p[SPOOL_HEADER_COPY + 20] ^= 1;
@@ -431,7 +431,7 @@ static void a_lying_block_is_bad_and_the_next_one_good(void **state)
 		{ { 0, 0x8a, 0, 1, 0, 0 }, 6 },	/* kind 10 */
 		{ { 0, 0x8f, 0, 1, 0, 0 }, 6 },	/* state of a task never filled in */
 		{ { 0, 0x8f, 0x85, 0, 1, 0 }, 6 },	/* state of no sample */
-		{ { 0, 0x8f, 0x5f, 1, 0, 0, 5, 0 }, 16 }, /* state in the kernel; cut short */
+		{ { 0, 0x8f, 0x5f, 1, 0, 0, 5, 0 }, 16 }, /* state cut short */
 		{ { 0, 0x83, 0, 1, 0, 7 }, 6 },	/* file number never given */
 		{ { 0, 0x83, 0, 1, 0, 0, 0, 0, 0, 0, 0xff, 0x7f }, 12 }, /* path too long */
 		{ { 0, 0x82, 0, 1, 0, 16, 'a', 'b' }, 8 },	/* name too long */

@@ -558,13 +558,16 @@ static void inherited_evidence_makes_a_first_layout(void **state)
 	m.use.count[5].samples = 4975 - usage_total(&m.use);
 	assert_int_equal(decide(&p, &m).reason, DECIDE_FEW_SAMPLES);
 	m.inherited = 4475;
-	m.inherited_unseen = 0.02;
+	m.others_unseen = 0.02;
 	struct decision d = decide(&p, &m);
 	assert_int_equal(d.reason, DECIDE_FIRST);
 	assert_true(d.act && near(d.unseen, 0.02));
-	m.inherited_unseen = 0.11;
+	m.others_unseen = 0.11;
 	assert_int_equal(decide(&p, &m).reason, DECIDE_UNSEEN);
-	m.inherited_unseen = 0.02;
+	m.others_unseen = 0.02;
+	m.fleet = m.inherited;		/* a fleet's likewise */
+	m.inherited = 0;
+	assert_int_equal(decide(&p, &m).reason, DECIDE_FIRST);
 	m.use.count[5].samples = 0.4;
 	assert_int_equal(decide(&p, &m).reason, DECIDE_FEW_SAMPLES);
 }

@@ -17,7 +17,7 @@ static struct bestcase out[ROUNDS * MOST];
 /* Runs a loop of n instructions ROUNDS times; cycles of the last round. */
 static double loop(const struct insntime *insn, uint32_t n)
 {
-	const struct insntime *path[ROUNDS * MOST];
+	const struct insntime *path[ROUNDS * MOST] = { NULL };
 	double sum = 0;
 
 	for (uint32_t i = 0; i < ROUNDS * n; i++)

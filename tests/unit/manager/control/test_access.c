@@ -17,6 +17,7 @@
 #include "lib/err.h"
 #include "manager/control/command.h"
 #include "manager/samples/attribute.h"
+#include "manager/store/store_saved.h"
 #include "manager/work/work.h"
 #include "policy/policy.h"
 #include "tests/unit/daemon.h"
@@ -65,7 +66,7 @@ static void add_samples(struct daemon *d, int64_t module, uint32_t samples, cons
 	struct attribute_module m = { .module = (uint64_t)module, .samples = samples,
 				      .outside = 7, .ncount = 1, .count = count };
 	struct attribution a = { .nmodule = 1, .module = &m };
-	struct store_fading fading = { 1, 3600, 600 };
+	struct store_fading fading = { 1, 3600, 600, 0 };
 	struct err err;
 
 	for (int i = 0; i < NCOUNTER; i++)
@@ -94,6 +95,16 @@ static void others_are_busy(struct daemon *d, uint32_t samples, const char *key)
 	assert_int_equal(store_use_begin(s, his, "worth it for " SECRET, &err), 0);
 	for (int i = 0; i < 1500; i++)		/* more than are shown */
 		assert_int_equal(store_history_add(s, HIS, "installed", "of " SECRET, &err), 0);
+	const struct store_measured speed = { his, 1, 0, STORE_BY_RUNS, 0,
+					      { -0.3, -0.4, -0.2 } };
+	const struct store_used used = { 1, false, STORE_KIND_OBSERVED, samples, 5, 0 },
+				other = { 1, false, STORE_KIND_OTHER, samples, 5, 0 };
+	assert_int_equal(store_measured_put(s, &speed, &err), 0);
+	assert_int_equal(store_used_add(s, his, store_now_ns(), &used, &err), 0);
+	assert_int_equal(store_used_add(s, his, store_now_ns(), &other, &err), 0);
+	for (int i = 0; i < STORE_NOWN; i++)
+		assert_int_equal(store_own_add(s, (enum store_own)i, store_now_ns(), samples,
+					       &err), 0);
 	const struct store_cost cost = { his, BOB, samples / 10.0, samples };
 	assert_int_equal(store_spent_add(s, &cost, store_now_ns(), &err), 0);
 	(void)snprintf(d->m.work.registers_why, sizeof(d->m.work.registers_why),
@@ -132,7 +143,8 @@ static const char *const asked[][MOST_ARGS] = {
 	{ "reoptimize", "@", "--wait" }, { "keep", "@", "morph-profile 2" },
 	{ "restore", "@" }, { "restore", "@", "--force" },
 	{ "restore", "--all" }, { "verify", "@" }, { "verify", "--all" }, { "verify", "tool" },
-	{ "checksums" }, { "look" }, { "share" }, { "share", "now" },
+	{ "overview" }, { "saved" }, { "saved", "--since=1" }, { "checksums" }, { "look" },
+	{ "share" }, { "share", "now" },
 	{ "report-bug", "@" }, { "report-bug", "tool" },
 };
 enum { NASKED = sizeof(asked) / sizeof(asked[0]) };
@@ -301,7 +313,7 @@ static void running_processes_are_told_to_whose_the_program_is(void **state)
 static void who_may_see_others_is_told(void **state)
 {
 	static const char *const words[][1] = { { "status" }, { "list" }, { "history" },
-						{ "policy" } };
+						{ "policy" }, { "saved" } };
 	struct daemon d;
 	int code;
 

@@ -266,7 +266,7 @@ static void the_original_comes_back_with_its_attributes(void **state)
 	(void)snprintf(name, sizeof(name), "%s/name", p.root);
 	assert_int_equal(link(p.path, name), 0);
 	assert_int_equal(undo(&s, p.path, said), UNDO_RESTORED);
-	assert_string_equal(said, "restored; under 1 other names the file stays a generation");
+	assert_string_equal(said, "restored; under 1 other name the file stays as it is");
 	assert_as_before(&p);
 	assert_true(holds(name, &p.generation));
 	assert_true(is_kept(&p));

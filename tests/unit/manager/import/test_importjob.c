@@ -102,14 +102,17 @@ static void time_is_limited(void **state)
 	struct rlimit old, low;
 	struct wr file = { 0 };
 	struct import_counts counts;
+	uint8_t event[256];
 
 	(void)state;
 	recording_pipe(&cycles, 1, (struct bytes){ NULL, 0 }, NULL, 0, &file);
 	size_t from = file.n;
+	assert_true(from > 16 + 8 && from <= sizeof(event));
+	memcpy(event, file.p, from);
 	for (unsigned i = 0; i < 40; i++) {
 		size_t at = recording_begin(&file, 64, 0);
 
-		wr_raw(&file, file.p + 16 + 8, from - 16 - 8);
+		wr_raw(&file, event + 16 + 8, from - 16 - 8);
 		for (unsigned k = 0; k < 8000; k++)
 			wr_u64(&file, 1);
 		recording_end(&file, at);

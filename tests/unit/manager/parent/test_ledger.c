@@ -74,6 +74,38 @@ static void the_longest_paths_are_told_apart(void **state)
 	place_free(&p);
 }
 
+static void further_names_are_kept_with_it(void **state)
+{
+	struct ledger_entry e = entry(), got;
+	struct place p = place_new();
+	char path[64];
+	struct err err;
+
+	(void)state;
+	for (int i = 1; i < NAMES_MOST; i++) {
+		(void)snprintf(path, sizeof(path), "/usr/lib/b c/%d", i);
+		assert_int_equal(names_add(&e.also, path), 0);
+	}
+	assert_int_equal(ledger_put(p.ledger_fd, &e, &err), 0);
+	assert_int_equal(ledger_find(p.ledger_fd, e.path, &e.generation, &got, &err), 1);
+	assert_memory_equal(&got, &e, sizeof(e));
+	assert_int_equal(ledger_find(p.ledger_fd, path, &e.generation, &got, &err), 0);
+	/* the longest of all */
+	e.also = (struct names){ 0 };
+	memset(e.path, 'p', sizeof(e.path) - 1);
+	e.path[0] = '/';
+	assert_int_equal(names_add(&e.also, e.path), 0);
+	e.path[1] = 'q';
+	assert_int_equal(ledger_put(p.ledger_fd, &e, &err), 0);
+	assert_int_equal(ledger_find(p.ledger_fd, e.path, &e.generation, &got, &err), 1);
+	assert_memory_equal(&got, &e, sizeof(e));
+	e.also = (struct names){ 0 };
+	assert_int_equal(names_add(&e.also, "/usr/bin/a\npath /etc/b"), 0);
+	assert_int_equal(ledger_put(p.ledger_fd, &e, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	place_free(&p);
+}
+
 static int tell(void *ctx, const char *name, time_t seen, const struct ledger_entry *e,
 		struct err *err)
 {
@@ -272,6 +304,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_put_is_found),
 		cmocka_unit_test(the_longest_paths_are_told_apart),
+		cmocka_unit_test(further_names_are_kept_with_it),
 		cmocka_unit_test(all_are_told),
 		cmocka_unit_test(malformed_ones_with_a_right_sum_are_refused),
 		cmocka_unit_test(damaged_ones_are_refused),

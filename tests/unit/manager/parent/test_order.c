@@ -166,6 +166,67 @@ static void a_restore_is_durable_at_every_step(void **state)
 	place_free(&p);
 }
 
+/* All names are exchanged, and that is durable, before the old file loses one. */
+static void several_names_are_durable_at_every_step(void **state)
+{
+	static struct calls c;
+	struct place p = place_with_names();
+
+	(void)state;
+	assert_int_equal(do_install(&p), 0);
+	c.root = p.root;
+	calls_record(&c, do_restore, &p);
+	assert_int_equal(c.exit_code, 0);
+	same(&c, "times store/ledger\n" JOURNAL TEMPORARY
+	     "link bin/.morph-? other/.morph-?\n"
+	     "link bin/.morph-? bin/.morph-?\n"
+	     "exchange bin/.morph-? bin/prog\n"
+	     "exchange other/.morph-? other/third\n"
+	     "exchange bin/.morph-? bin/twin\n"
+	     "fsync bin\n"
+	     "fsync other\n"
+	     "unlink bin/.morph-?\n"
+	     "unlink other/.morph-?\n"
+	     "unlink bin/.morph-?\n"
+	     "fsync bin\n"
+	     "fsync other\n"
+	     "unlink store/originals/journal-?\n"
+	     "fsync store/originals\n");
+	no_link_is_followed(&c);
+	place_free(&p);
+}
+
+/* As the recovery leaves them: half of the names were exchanged. */
+static void taking_back_is_durable_before_anything_goes(void **state)
+{
+	static struct calls c;
+	struct place p = place_with_names();
+	unsigned n = 0;
+	struct injected i;
+
+	(void)state;
+	do		/* killed right after the first exchange */
+		i = inject(FAULT_KILL_AFTER, ++n, do_install, &p);
+	while (i.call != SYS_renameat2 && do_recover(&p) == 0);
+	c.root = p.root;
+	calls_record(&c, do_recover, &p);
+	assert_int_equal(c.exit_code, 0);
+	same(&c, "exchange bin/.morph-? bin/prog\n"
+		 "fsync bin\n"
+		 "fsync other\n"
+		 "fsync bin\n"
+		 "unlink bin/.morph-?\n"
+		 "unlink other/.morph-?\n"
+		 "unlink bin/.morph-?\n"
+		 "fsync bin\n"
+		 "fsync other\n"
+		 "fsync bin\n"
+		 "unlink store/originals/journal-?\n"
+		 "fsync store/originals\n");
+	no_link_is_followed(&c);
+	place_free(&p);
+}
+
 static int do_back(void *ctx)
 {
 	const struct place *p = ctx;
@@ -263,6 +324,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_install_is_durable_at_every_step),
 		cmocka_unit_test(a_restore_is_durable_at_every_step),
+		cmocka_unit_test(several_names_are_durable_at_every_step),
+		cmocka_unit_test(taking_back_is_durable_before_anything_goes),
 		cmocka_unit_test(an_undo_is_durable_at_every_step),
 		cmocka_unit_test(a_recovery_is_durable_at_every_step),
 		cmocka_unit_test(entries_go_before_originals),

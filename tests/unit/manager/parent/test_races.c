@@ -2,9 +2,9 @@
  *
  * The user's folder has a copy of a program that root owns elsewhere, with the same content:
  * whoever is led there by a link or a renamed folder would find what he expects.  The user's
- * process swaps links, folders and files in a loop, the parent's code swaps, restores and
- * opens.  Nothing outside the user's folder may change or be opened.  Seconds: RACE_SECONDS
- * (10).
+ * process swaps links, folders, files and their names in a loop, the parent's code swaps,
+ * restores and opens.  Nothing outside the user's folder may change or be opened.  Seconds:
+ * RACE_SECONDS (10).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -82,7 +82,7 @@ static void replace_temporary(const char *to)
  * fails. */
 static void misbehave(unsigned how)
 {
-	switch (how % 9) {
+	switch (how % 12) {
 	case 0:		/* the folder is a link to root's */
 		(void)rename(at("bin"), at("away"));
 		(void)symlink(secret, at("bin"));
@@ -115,6 +115,19 @@ static void misbehave(unsigned how)
 	case 7:		/* another folder of his, with the same program */
 		exchange("bin", "other", how);
 		break;
+	case 8:		/* another name of the program is the very file of root's */
+		(void)link(secret_prog, at("bin/hard"));
+		exchange("bin/twin", "bin/hard", how);
+		break;
+	case 9:		/* or a link to it */
+		(void)symlink(secret_prog, at("bin/link"));
+		exchange("bin/twin", "bin/link", how);
+		break;
+	case 10:	/* it comes and goes */
+		(void)link(at("bin/twin"), at("bin/more"));
+		linger(how);
+		(void)unlink(at("bin/more"));
+		break;
 	default:	/* a mode that gives root's rights to others, were the owner root */
 		(void)chmod(at("bin/prog"), 06755);
 		linger(how);
@@ -141,6 +154,8 @@ static void tidy(void)
 		(void)write(fd, old_text, strlen(old_text));
 		close(fd);
 	}
+	(void)unlink(at("bin/twin"));
+	(void)link(at("bin/prog"), at("bin/twin"));
 }
 
 static pid_t start_user(unsigned seed)

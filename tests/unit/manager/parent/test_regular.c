@@ -73,7 +73,7 @@ static void not_opened(struct fixture *f)
 	(void)install_file_open(f->path, &file, &err);
 	assert_int_equal(file.fd, -1);
 	install_file_close(&file);
-	assert_int_equal(install_check(f->path, true, &err), -1);
+	assert_int_equal(install_check(f->path, NULL, true, NULL, &err), -1);
 	assert_int_equal(err.kind, ERR_REFUSED);
 	assert_non_null(strstr(err.text, "not a regular file"));
 	assert_false(opened(f));

@@ -37,6 +37,7 @@ static void a_key_is_its_bytes_and_their_number(void **state)
 	assert_int_equal(intern_text(&t, "ab"), 3);
 	assert_int_equal(intern_text(&t, ""), 0);
 	assert_int_equal(intern_text(&t, "a"), 1);
+	assert_int_equal(intern_key(&t, NULL, 0), 0);
 	assert_string_equal(intern_text_of(&t, 3), "ab");
 	arena_free(a);
 }

@@ -50,11 +50,11 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 	if (strcmp(file->path, "/fail") == 0)
 		return err_set(err, ERR_SYS, "no luck");
 	if (file->inode == 1)
-		*out = (struct attribute_target){ 5, of_table, 0, NULL };
+		*out = (struct attribute_target){ 5, of_table, 0, NULL, false };
 	else if (file->inode == 2)
-		*out = (struct attribute_target){ 5, of_map, 3, NULL };
+		*out = (struct attribute_target){ 5, of_map, 3, NULL, true };
 	else if (file->inode == 3)
-		*out = (struct attribute_target){ 4, NULL, 0, NULL };
+		*out = (struct attribute_target){ 4, NULL, 0, NULL, false };
 	else
 		return 0;
 	resolved++;
@@ -474,6 +474,7 @@ static void time_of_processes_goes_to_generations(void **state)
 
 		assert_int_equal(u[i].module, 5);
 		assert_int_equal(u[i].generation, old ? 0 : 3);
+		assert_int_equal(u[i].live, !old);
 		assert_true(sums->module_s > (old ? 0.0399 : 0.0439) &&
 			    sums->module_s < (old ? 0.0401 : 0.0441));
 		assert_true(sums->rest_s > 0.0279 && sums->rest_s < 0.0281);

@@ -33,7 +33,7 @@ static int resolve(void *ctx, const struct space_file *file, struct attribute_ta
 		of_table = blockindex_new(&table, NULL);
 	if (file->inode != 1)
 		return 0;
-	*out = (struct attribute_target){ 5, of_table, 0, NULL };
+	*out = (struct attribute_target){ 5, of_table, 0, NULL, false };
 	return 1;
 }
 

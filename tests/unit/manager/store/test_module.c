@@ -400,6 +400,8 @@ static struct spool_writer *log_begin(int *fd)
 	return w;
 }
 
+static const char *run_as;		/* NULL: `path` */
+
 static void put_map(struct spool_writer *w, uint32_t pid, unsigned dev_off, uint64_t pgoff)
 {
 	struct spool_event ev = { .kind = SPOOL_MMAP, .time_ns = 1000, .pid = pid, .tid = pid };
@@ -410,7 +412,7 @@ static void put_map(struct spool_writer *w, uint32_t pid, unsigned dev_off, uint
 	ev.mmap.dev_major = major(running.st_dev);
 	ev.mmap.dev_minor = minor(running.st_dev) + dev_off;
 	ev.mmap.inode = running.st_ino;
-	ev.mmap.path = path;
+	ev.mmap.path = run_as ? run_as : path;
 	assert_int_equal(spool_write(w, &ev, NULL), 0);
 }
 
@@ -618,6 +620,37 @@ static void an_analysis_that_fails_does_not_hold_up_the_spool(void **state)
 	ingest_free(g);
 }
 
+/* Run by another name of the file: it is the same module, and no other comes of it. */
+static void another_name_of_the_file_is_the_same_module(void **state)
+{
+	struct ingest *g = ingest_new(store, modules, NULL);
+	int held = run_it();
+	struct store_module m;
+	char as[PATH_MAX];
+
+	(void)state;
+	assert_int_equal(link(path, other), 0);
+	assert_false(modules_other_name(store, other, as));	/* nothing is known yet */
+	take_in_samples(g, "1.spool", 7, 0, 0x1004, 5);
+	run_as = other;
+	take_in_samples(g, "2.spool", 8, 0, 0x1004, 3);
+	run_as = NULL;
+	check_profile(8, 0);
+	assert_int_equal(store_module_by_path(store, other, &m, NULL), 0);
+	assert_true(modules_other_name(store, other, as));
+	assert_string_equal(as, path);
+	assert_false(modules_other_name(store, path, as));
+	/* a link to it is no name of it, nor is another file with the same content */
+	assert_int_equal(unlink(other), 0);
+	assert_int_equal(symlink(path, other), 0);
+	assert_false(modules_other_name(store, other, as));
+	assert_int_equal(unlink(other), 0);
+	write_file(other, "original");
+	assert_false(modules_other_name(store, other, as));
+	close(held);
+	ingest_free(g);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 /* What /proc says of files that are not at their paths any more. */
@@ -654,6 +687,7 @@ int main(void)
 		TEST(samples_of_all_generations_arrive_in_one_profile),
 		TEST(another_device_is_the_same_file_only_where_devices_differ),
 		TEST(an_analysis_that_fails_does_not_hold_up_the_spool),
+		TEST(another_name_of_the_file_is_the_same_module),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

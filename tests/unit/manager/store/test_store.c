@@ -14,17 +14,6 @@
 
 static const struct store_fading still = { .span_s = 0, .half_life_s = 7 * 86400 };
 
-static void sql(const char *text)
-{
-	char path[96];
-	sqlite3 *db;
-
-	(void)snprintf(path, sizeof(path), "%s/morph.db", dir);
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_close(db);
-}
-
 static void modules_survive_closing(void **state)
 {
 	struct store *s = open_store();
@@ -383,6 +372,7 @@ static void a_database_before_edges_is_brought_up_to_date(void **state)
 	    "DROP TABLE counted; DROP TABLE count_spent; DROP TABLE live;"
 	    "DROP TABLE pace; DROP TABLE crash; ALTER TABLE profile DROP COLUMN states;"
 	    "DROP TABLE epoch; DROP TABLE fleet;"
+	    "DROP TABLE used; DROP TABLE measured; DROP TABLE own;"
 	    "PRAGMA user_version = 11;"
 	    "INSERT INTO profile(module, samples, outside, updated_ns, data)"
 	    " VALUES(1, 5, 0, 7, x'01')");
@@ -466,15 +456,23 @@ static void impossible_rows_are_refused(void **state)
 	assert_int_equal(store_speed_get(s, 5, &pace, &err), 0);
 	sql("INSERT INTO pace SELECT 10, substr(data, 1, length(data) - 1) FROM pace;"
 	    "INSERT INTO pace SELECT 11, data || x'00' FROM pace WHERE module = 5;"
-	    "INSERT INTO pace SELECT 12, x'02' || substr(data, 2) FROM pace WHERE module = 5;"
+	    "INSERT INTO pace SELECT 12, x'03' || substr(data, 2) FROM pace WHERE module = 5;"
 	    "INSERT INTO pace SELECT 13, substr(data, 1, 4) || x'04' || substr(data, 6) "
 	    "FROM pace WHERE module = 5;"
-	    "INSERT INTO pace SELECT 14, substr(data, 1, 29) || x'05' || substr(data, 31) "
+	    "INSERT INTO pace SELECT 14, substr(data, 1, 30) || x'05' || substr(data, 32) "
+	    "FROM pace WHERE module = 5;"
+	    "INSERT INTO pace SELECT 15, substr(data, 1, 5) || x'03' || substr(data, 7) "
 	    "FROM pace WHERE module = 5");
-	for (int64_t id = 10; id <= 14; id++) {
+	for (int64_t id = 10; id <= 15; id++) {
 		assert_int_equal(store_speed_get(s, id, &pace, &err), -1);
 		assert_int_equal(err.kind, ERR_INPUT);
 	}
+	/* as it was kept before it said which number was compared */
+	sql("INSERT INTO pace SELECT 16, x'01' || substr(data, 2, 4) || substr(data, 7) "
+	    "FROM pace WHERE module = 5");
+	assert_int_equal(store_speed_get(s, 16, &pace, &err), 0);
+	assert_int_equal(pace.nkind, 1);
+	assert_int_equal(pace.by, SPEEDTEST_BY_NOTHING);
 	store_close(s);
 }
 

@@ -22,6 +22,7 @@ static struct {
 	struct msg first, reply;	/* sent for it, in this order; MSG_NONE: not */
 	bool ends;			/* instead of an answer */
 	int turns;
+	char named[128];		/* what NAME has told, a word each, before that */
 } parent;
 
 static void turn(void *ctx)
@@ -33,6 +34,13 @@ static void turn(void *ctx)
 	if (msg_receive(parent.sock, MSG_ROLE_MANAGER, MSG_ROLE_PARENT, &parent.asked, &err) ==
 	    1) {
 		msg_close_fds(&parent.asked);
+		if (parent.asked.type == MSG_NAME) {	/* no reply */
+			size_t n = strlen(parent.named);
+
+			(void)snprintf(parent.named + n, sizeof(parent.named) - n, "%.60s ",
+				       parent.asked.text);
+			return;
+		}
 		if (parent.ends)
 			shutdown(parent.sock, SHUT_RDWR);
 		if (parent.first.type)
@@ -116,11 +124,27 @@ static void a_refusal_is_told_as_it_is(void **state)
 	struct err err = { 0 };
 
 	replies(ERR_REFUSED, "it is set-user-id", 0);
-	assert_int_equal(ask_check(a, "/usr/bin/su", true, &err), -1);
+	assert_int_equal(ask_check(a, "/usr/bin/su", NULL, true, &err), -1);
 	assert_int_equal(err.kind, ERR_REFUSED);
 	assert_string_equal(err.text, "it is set-user-id");
 	assert_int_equal(parent.asked.num[MSG_CHECK_hard_links], 1);
 	assert_int_equal(a->job_cpu_ms, 40);	/* what was refused has cost as well */
+}
+
+static void names_are_told_before_the_question(void **state)
+{
+	struct ask *a = *state;
+	struct names names = { 0 };
+	struct err err = { 0 };
+
+	assert_int_equal(names_add(&names, "/usr/bin/perl5.36.0"), 0);
+	assert_int_equal(names_add(&names, "/usr/lib/perl"), 0);
+	replies(ERR_NONE, "/usr/lib/perl\n", 0);
+	assert_int_equal(ask_check(a, "/usr/bin/perl", &names, false, &err), 0);
+	assert_string_equal(parent.named, "/usr/bin/perl5.36.0 /usr/lib/perl ");
+	assert_int_equal(parent.asked.type, MSG_CHECK);
+	assert_string_equal(parent.asked.text, "/usr/bin/perl");
+	assert_string_equal(a->reply.text, "/usr/lib/perl\n");
 }
 
 static void descriptors_that_nobody_wants_are_closed(void **state)
@@ -163,15 +187,15 @@ static void what_the_parent_tells_meanwhile_is_kept(void **state)
 	replies(ERR_NONE, "", 0);
 	parent.first = (struct msg){ .type = MSG_ROLES };
 	parent.first.num[MSG_ROLES_monitor_pid] = 77;
-	assert_int_equal(ask_check(a, "/x", false, &err), 0);
+	assert_int_equal(ask_check(a, "/x", NULL, false, &err), 0);
 	assert_int_equal(a->roles.num[MSG_ROLES_monitor_pid], 77);
 	replies(ERR_NONE, "", 0);
 	parent.first = (struct msg){ .type = MSG_CRASHED_TOLD };
-	assert_int_equal(ask_check(a, "/x", false, &err), 0);
+	assert_int_equal(ask_check(a, "/x", NULL, false, &err), 0);
 	assert_true(a->crashed && !a->reload && !a->stop);
 	replies(ERR_NONE, "", 0);
 	parent.first = (struct msg){ .type = MSG_RELOAD };
-	assert_int_equal(ask_check(a, "/x", false, &err), 0);
+	assert_int_equal(ask_check(a, "/x", NULL, false, &err), 0);
 	assert_true(a->reload);
 }
 
@@ -181,11 +205,12 @@ static void the_end_of_the_parent_ends_what_is_asked(void **state)
 	struct err err;
 
 	parent.ends = true;
-	assert_int_equal(ask_check(a, "/x", false, &err), -1);
+	assert_int_equal(ask_check(a, "/x", NULL, false, &err), -1);
 	assert_string_equal(err.text, "morphd is stopping");
 	assert_true(a->stop && !a->waiting);
 	int turns = parent.turns;
-	assert_int_equal(ask_check(a, "/x", false, &err), -1);	/* nothing is sent any more */
+	/* nothing is sent any more */
+	assert_int_equal(ask_check(a, "/x", NULL, false, &err), -1);
 	assert_int_equal(parent.turns, turns);
 }
 
@@ -195,7 +220,7 @@ static void it_can_be_told_to_stop_while_it_waits(void **state)
 	struct err err;
 
 	parent.first = (struct msg){ .type = MSG_STOP };
-	assert_int_equal(ask_check(a, "/x", false, &err), -1);
+	assert_int_equal(ask_check(a, "/x", NULL, false, &err), -1);
 	assert_string_equal(err.text, "morphd is stopping");
 }
 
@@ -221,7 +246,7 @@ static void a_path_that_fits_no_message_is_refused_here(void **state)
 	struct err err;
 
 	memset(path, 'x', sizeof(path) - 1);
-	assert_int_equal(ask_check(a, path, false, &err), -1);
+	assert_int_equal(ask_check(a, path, NULL, false, &err), -1);
 	assert_int_equal(err.kind, ERR_USAGE);
 	assert_int_equal(parent.turns, 0);
 }
@@ -233,6 +258,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(an_answer_brings_its_descriptor_and_what_it_cost),
 		TEST(a_refusal_is_told_as_it_is),
+		TEST(names_are_told_before_the_question),
 		TEST(descriptors_that_nobody_wants_are_closed),
 		TEST(an_answer_to_another_question_is_none),
 		TEST(what_the_parent_tells_meanwhile_is_kept),

@@ -5,6 +5,7 @@
 #include "lib/fleetfile.h"
 #include "lib/io.h"
 #include "manager/work/fleetwork.h"
+#include "policy/setting.h"
 #include "tests/unit/manager/work/workscene.h"
 
 enum { BLOCKS = 10, BLOCK = 16 };
@@ -234,6 +235,95 @@ static void no_answer_is_told(void **state)
 	work_fleet_free(&w);
 }
 
+static void put_own(uint64_t a, uint64_t b)
+{
+	struct store_count count[] = { { 1, a * STORE_UNIT }, { 2, b * STORE_UNIT } };
+	struct store_profile p = { .ncount = 2, .count = count };
+	struct store_use use = { .begun_ns = store_now_ns(), .known_ns = 1, .recent = p };
+
+	assert_int_equal(store_profile_put(w.store, m.id, &p, 0, &err), 0);
+	assert_int_equal(store_use_put(w.store, m.id, &use, &err), 0);
+}
+
+static const char *verdict(void)
+{
+	static char text[256];
+	struct store_use use;
+
+	assert_int_equal(store_use_get(w.store, m.id, &use, &err), 0);
+	(void)snprintf(text, sizeof(text), "%s", use.verdict);
+	store_profile_free(&use.recent);
+	return text;
+}
+
+static uint32_t nfirst(void)
+{
+	int64_t *module;
+	uint32_t n;
+
+	assert_int_equal(store_fleet_first(w.store, &module, &n, &err), 0);
+	free(module);
+	return n;
+}
+
+static void what_has_a_layout_waits_for_its_windows(void **state)
+{
+	struct fleet_evidence e = fleet_of(23);
+
+	(void)state;
+	put_table();
+	answer_with(&e);
+	assert_int_equal(kept(), 23);
+	assert_int_equal(nfirst(), 0);
+	work_fleet_free(&w);
+}
+
+/* Where the own samples are of the same use, and with the fleet's they are enough. */
+static void a_first_layout_need_not_wait_for_own_samples(void **state)
+{
+	static struct fleet_block much[] = { { 1, 600 * 256 }, { 2, 300 * 256 } };
+	struct fleet_evidence e;
+	enum module_look how;
+
+	(void)state;
+	w.policy->automatic = 1;
+	w.policy->observe_first_h = 0;
+	for (unsigned i = 0; i < policy_nsetting; i++)
+		if (strcmp(policy_setting[i].key, "include") == 0)
+			(void)setting_add(&policy_setting[i], w.policy, "/var/tmp/*", NULL);
+	put_file(path, "another version");
+	assert_int_equal(modules_look(w.modules, path, &how, &m, &err), 0);
+	assert_int_equal(how, MODULE_CHANGED);
+	put_table();
+	assert_int_equal(nfirst(), 0);
+	e = fleet_of(23);
+	e.block = much;
+	e.nedge = e.ncall = 0;
+	w.policy->min_samples = 600;
+	w.policy->min_gain_ppm = 0;
+	put_own(42, 20);
+	assert_int_equal(work_judge(&w, &err), 0);	/* too few, and there is no fleet's */
+	assert_string_equal(verdict(), "");
+	answer_with(&e);
+	assert_int_equal(kept(), 23);
+	assert_int_equal(nfirst(), 1);
+	put_own(39, 20);
+	assert_int_equal(work_judge(&w, &err), 0);	/* less than a tenth */
+	w.policy->min_samples = 1100;
+	put_own(77, 38);
+	assert_int_equal(work_judge(&w, &err), 0);	/* not enough with the fleet's, too */
+	assert_string_equal(verdict(), "");
+	w.policy->min_samples = 600;
+	put_own(0, 62);					/* another use than the fleet's */
+	assert_int_equal(work_judge(&w, &err), 0);
+	assert_string_equal(verdict(), "");
+	put_own(42, 20);
+	assert_int_equal(work_judge(&w, &err), 1);
+	assert_string_equal(w.again, path);
+	assert_true(w.again_facts.fleet > 538 && w.again_facts.inherited == 0);
+	work_fleet_free(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +334,8 @@ int main(void)
 		TEST(what_comes_again_is_left_out),
 		TEST(what_is_told_does_not_come_again),
 		TEST(no_answer_is_told),
+		TEST(what_has_a_layout_waits_for_its_windows),
+		TEST(a_first_layout_need_not_wait_for_own_samples),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -77,7 +77,7 @@ static void ran(struct daemon *d, const struct store_module *m, uint32_t uid, ui
 				       .ncount = 1, .count = count };
 	struct attribute_whose whose = { (uint64_t)m->id, uid, samples };
 	struct attribution a = { .nmodule = 1, .module = &am, .nwhose = told, .whose = &whose };
-	struct store_fading fading = { 1, 1e12, 600 };
+	struct store_fading fading = { 1, 1e12, 600, 0 };
 	char key[32];
 
 	(void)snprintf(key, sizeof(key), "file %d", ++serial);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "lib/procstat.h"
+#include "manager/store/store_saved.h"
 
 /* This process has a form of generation 1. */
 static void have_form(void)
@@ -88,6 +89,12 @@ static void what_is_faster_stays(void **state)
 	assert_int_equal(restores, 0);
 	assert_true(has_verdict(&t));
 	assert_int_equal(t.verdict, SPEEDTEST_FASTER);
+	struct store_measured kept;
+	assert_int_equal(store_measured_get(w.store, m.id, 1, true, &kept, NULL), 1);
+	assert_int_equal(kept.by, STORE_BY_TURNS);
+	/* 1.1 times as fast */
+	assert_true(kept.shift.estimate > -0.11 && kept.shift.estimate < -0.09);
+	assert_true(kept.shift.low < kept.shift.estimate && kept.shift.high < 0);
 	assert_non_null(strstr(last_event(), "faster: generation 1 against the original"));
 	assert_true(work_turns_decide(&w, &m));
 	work_turns(&w);

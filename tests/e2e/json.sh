@@ -1,0 +1,124 @@
+#!/bin/bash
+# json.sh - what every command of morphctl prints with --json is what doc/morphctl.schema.json says: each table, each
+# column with its type, nothing else
+cd "$(dirname "$0")/../.." || exit 1
+. tests/e2e/private.bash
+need_root
+schema=$PWD/doc/morphctl.schema.json
+make_root gzip bash
+cat >>"$root/morph.yaml" <<-END
+	monitor:
+	  clock: cpu-clock
+	  rate_hz: 2003
+	  registers: off
+END
+seq 200000 >"$root/data"
+work() { "$root/bin/$1" -9 <"$root/data" >/dev/null; }
+
+# The subset of JSON Schema that the file uses: type (one or several), properties, required, additionalProperties,
+# items, enum, const and $ref to a definition of the file.
+cat >"$root/valid.jq" <<-'END'
+	def kind: if type == "number" and floor == . then "integer" else type end;
+	def is($t): ($t | if type == "array" then . else [.] end) as $t |
+		kind as $k | any($t[]; . == $k or (. == "number" and $k == "integer"));
+	def faults($root; $s; $at):
+		. as $v |
+		if $s["$ref"] then faults($root; $root["$defs"][$s["$ref"] | ltrimstr("#/$defs/")]; $at) else
+			(if $s.type and (is($s.type) | not) then "\($at): \($v | tojson | .[:60]) is no \($s.type | tojson)" else empty end),
+			(if $s.const and $v != $s.const then "\($at): not \($s.const)" else empty end),
+			(if $s.enum and all($s.enum[]; . != $v) then "\($at): \($v | tojson) is none of \($s.enum | tojson)" else empty end),
+			(if type == "object" then
+				(($s.required // [])[] as $n | select($v | has($n) | not) | "\($at): no \($n)"),
+				(keys_unsorted[] as $n |
+					if $s.properties[$n] then $v[$n] | faults($root; $s.properties[$n]; "\($at).\($n)")
+					elif $s.additionalProperties == false and ($n | endswith("_hex") | not) then "\($at): \($n) is not in the schema"
+					else empty end)
+			elif type == "array" and $s.items then
+				(range(length) as $i | $v[$i] | faults($root; $s.items; "\($at)[\($i)]"))
+			else empty end)
+		end;
+	$schema[0] as $root | [faults($root; {"$ref": "#/$defs/\($name)"}; $name)] | unique[:10][]
+END
+valid() {		# NAME FILE
+	local faults
+	faults=$(jq -r --slurpfile schema "$schema" --arg name "$1" -f "$root/valid.jq" "$2" 2>&1)
+	[ -z "$faults" ] && [ -s "$2" ] && jq -e --arg n "$1" '."$defs"[$n]' "$schema" >/dev/null && return 0
+	echo "$faults"
+	return 1
+}
+tried=
+prints() {		# NAME COMMAND...: the command's JSON is that of the schema's definition NAME
+	local name=$1
+	shift
+	tried+=" $1"
+	timeout 200 "$B/morphctl" --socket "$root/sock" --json "$@" >"$root/$name.json" 2>"$root/$name.err" </dev/null
+	[ -z "${KEPT:-}" ] || cp "$root/$name.json" "$KEPT/"
+	check "$name: ${*//$root/}" valid "$name" "$root/$name.json"
+}
+check_here "a daemon" start_daemon
+check "gzip runs" sampled gzip 400 work gzip
+check "bash runs" sampled bash 3 "$root/bin/bash" -c 'for ((i = 0; i < 30000; i++)); do :; done'
+gzip=$root/bin/gzip
+prints reoptimize reoptimize "$gzip"
+check "its generation runs" sampled gzip 800 work gzip
+prints reoptimize reoptimize --dry-run "$gzip"
+prints status status
+prints list list
+prints report report
+prints report report "$gzip"
+prints explain explain "$gzip"
+prints verify verify --all
+prints saved saved
+prints overview
+prints history history
+prints policy policy show
+prints policy policy show "$gzip"
+prints share share
+prints look look
+prints none pause
+prints status status --check
+prints none resume
+prints verify verify --packages
+function=$(jq -r '[.procedures[] | select(.procedure | startswith("[") | not)][0].procedure' "$root/report.json")
+prints annotate annotate "$gzip" "$function"
+"$B/morphctl" record -o "$root/log" --clock cpu-clock --rate 2003 -- "$root/orig/gzip" -9 -c "$root/data" >/dev/null 2>&1
+prints report_log report --log="$root/log"
+for by in machine program module procedure line inlined; do
+	prints report_log report --log="$root/log" --by=$by
+done
+prints stats stats "$root/log" "$root/log"
+prints diff diff "$root/log" "$root/log"
+for by in machine program module line inlined; do
+	prints stats stats "$root/log" "$root/log" --by=$by
+	prints diff diff "$root/log" "$root/log" --by=$by
+done
+prints annotate_log annotate "$root/orig/gzip" "$function" --log="$root/log"
+prints try try --time=4 -- "$root/orig/gzip" -c "$root/data"
+
+# What is not so is noticed.
+damaged() {		# NAME FILTER
+	jq "$2" "$root/$1.json" >"$root/damaged.json" && not valid "$1" "$root/damaged.json"
+}
+check "a column that is not there is noticed" damaged list 'del(.modules[0].samples)'
+check "and one that should not be" damaged list '.modules[0].size = 1'
+check "a table that is not there" damaged saved 'del(.in_all)'
+check "and one that should not be" damaged saved '.more = []'
+check "a text for a number" damaged list '.modules[0].generation = "1"'
+check "half of a whole number" damaged list '.modules[0].generation = 1.5'
+check "no number where there has to be one" damaged list '.modules[0].samples = null'
+check "a code that nobody knows" damaged list '.modules[0].state_code = "done"'
+check "another version" damaged list '.version = 2'
+check "no version" damaged list 'del(.version)'
+check "no output" not valid list /dev/null
+
+# Every command is here, or prints no tables, or needs what is not here.
+without="undo restore auto record profile live import export cfg metrics keep report-bug"
+for c in $("$B/morphctl" help | sed -nE 's/^  ([a-z][a-z-]*).*/\1/p' | grep -vx help); do
+	case " $tried $without " in
+	*" $c "*) ok "$c is decided about" ;;
+	*) not_ok "$c is decided about" ;;
+	esac
+done
+check "every definition is one of the choices" jq -e '([.anyOf[]."$ref" | ltrimstr("#/$defs/")] | sort) == (."$defs" | keys)' "$schema"
+check_here "the daemon ends" stop_daemon
+done_testing
