@@ -46,7 +46,7 @@ static void put_module(struct daemon *d, const char *path, uint32_t first, uint3
 	struct attribute_module am = { .samples = first + second + third, .ncount = 3,
 				       .count = count };
 	struct attribution a = { .nmodule = 1, .module = &am };
-	struct store_fading fading = { 1, 3600, 600 };
+	struct store_fading fading = { 1, 3600, 600, 0 };
 	struct store_module m = { .owner = 0 };
 	struct err err;
 
@@ -131,6 +131,7 @@ static void what_the_analysis_says_is_told_in_tables(void **state)
 	const char *argv[] = { "explain", NULL };
 	char path[96];
 	struct daemon d;
+	int code;
 
 	(void)state;
 	daemon_open(&d, policy);
@@ -139,7 +140,11 @@ static void what_the_analysis_says_is_told_in_tables(void **state)
 	argv[1] = path;
 	put_module(&d, path, 20, 10, 50);
 	d.job_says = said;
-	report(&d, 2, argv,
+	/* behind what it comes to */
+	char *text = daemon_ask(&d, 0, 2, argv, &code), *tables = strstr(text, "table reasons");
+	assert_int_equal(code, 0);
+	assert_non_null(tables);
+	assert_string_equal(tables,
 	       "table reasons\n"
 	       "movable\t12\t3456\t\n"
 	       "an indirect jump\t2\t99\t\n"
@@ -148,6 +153,7 @@ static void what_the_analysis_says_is_told_in_tables(void **state)
 	       "low\t9.500000\t19.750000\t\n"
 	       "table profile\n"
 	       "samples in no block\t\n");
+	free(text);
 	daemon_close(&d);
 }
 
