@@ -15,7 +15,9 @@ not_ok() {		# NAME
 	echo "not ok $tap_n - $*"
 }
 
+# Where the reason is what a program said, one that said nothing has failed.
 skip() {		# NAME REASON
+	[ -n "${2:-}" ] || { not_ok "$1: left out without a reason"; return; }
 	tap_n=$((tap_n + 1))
 	echo "ok $tap_n - $1 # SKIP $2"
 }

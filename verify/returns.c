@@ -227,6 +227,7 @@ static bool is_dead_slot(const struct verify *v, vaddr addr)
 /* Perhaps endbr64, then `jmp *slot(%rip)`: the slot, or 0. */
 static vaddr slot_of_stub(const struct verify *v, vaddr addr)
 {
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	struct insn insn;
 	vaddr slot;
 
@@ -237,6 +238,8 @@ static vaddr slot_of_stub(const struct verify *v, vaddr addr)
 			return 0;
 		if (insn.kind == INSN_IJMP)
 			return insn.field && verify_is_slot(&v->calls, slot) ? slot : 0;
+		if (insn.len != sizeof(endbr64) || memcmp(code.p, endbr64, insn.len) != 0)
+			return 0;
 		addr += insn.len;
 	}
 	return 0;

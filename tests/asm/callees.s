@@ -89,4 +89,32 @@ end calls_err
 begin ends_in_abort
 	jmp	abort@PLT
 end ends_in_abort
+
+begin ends_in_exit_by_slot
+	xor	%ecx, %ecx
+	inc	%ecx
+	jmp	*exit@GOTPCREL(%rip)
+end ends_in_exit_by_slot
+
+begin ends_in_getpid_by_slot
+	xor	%ecx, %ecx
+	inc	%ecx
+	jmp	*getpid@GOTPCREL(%rip)
+end ends_in_getpid_by_slot
+
+begin ends_in_exit_behind_endbr64
+	endbr64
+	jmp	*exit@GOTPCREL(%rip)
+end ends_in_exit_behind_endbr64
+
+begin may_exit_by_slot
+	jrcxz	1f
+	jmp	*exit@GOTPCREL(%rip)
+1:	ret
+end may_exit_by_slot
+
+begin calls_exit_by_slot
+	call	*exit@GOTPCREL(%rip)
+	ret
+end calls_exit_by_slot
 	.section .note.GNU-stack,"",@progbits

@@ -113,6 +113,20 @@ counted pointers_known '.pointers[] | select(.to == "entry") | .known'
 counted pointers_unknown '.pointers[] | select(.to == "entry") | .unknown'
 counted jumps '[.jump_kinds[] | "\(.kind):\(.jumps);"] | add'
 
+# --- the text of instructions ---
+
+read -r at size < <(nm -S "$T/pie" | awk '$4 == "turn" { print $1, $2 }')
+"$edit" disassemble "$T/pie" --start=0x"$at" --size=0x"$size" >"$T/text"
+objdump -d --no-show-raw-insn --start-address=0x"$at" --stop-address=$((0x$at + 0x$size)) "$T/pie" |
+	sed -n 's/^ *\([0-9a-f]*\):\t\([a-z0-9]*\).*/\1\t\2/p' >"$T/want"
+check "instructions begin where objdump says, and are these" \
+	diff <(sed 's/^\([0-9a-f]*\t[a-z0-9]*\).*/\1/' "$T/text") "$T/want"
+check "there are some" [ -s "$T/want" ]
+root=$T
+check "what is not in the file is none" fails 1 "'$T/pie': 0x10 + 1000000 is not in the file" \
+	"$edit" disassemble "$T/pie" --start=0x10 --size=1000000
+check "what is no program is named" fails 3 "'$T/p.c': " "$edit" disassemble "$T/p.c" --start=0x10 --size=16
+
 # --- whose edges they are ---
 
 "$edit" interpret "$T/threaded" tests/fuzz/corpus/statesample/two -o "$T/edges"

@@ -127,6 +127,10 @@ for O in 1 2; do
 	note "taken branches: $before, by the inherited profile $a, by its own $b"
 done
 
+root=$T
+check "what is compared with is named when it is no program" fails 3 ": a script, not an ELF file" \
+	"$edit" report "$new" --profile "$T/own" --compare "$0"
+
 # The same file: nothing is lost, and nothing is added.
 "$edit" inherit "$T/old2" --signature "$T/sig" --profile "$T/profile" -o "$T/same" --json |
 	jq -e '.inherited[0].matched_pct == 100 and .inherited[0].blocks_pct == 100' >/dev/null

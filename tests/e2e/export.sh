@@ -142,6 +142,10 @@ check "the library is the file" [ "$(jq -r '.libs[] | select(.name == "work") | 
 # --- Graphviz ---
 
 check "a graph of calls is written" written "$root/log" --format=dot -o "$root/dot" --module=work
+check "a module by its name and by its path is the same" eval '
+	written "$root/log" --format=fdata --module=work -o "$root/by_name" &&
+	written "$root/log" --format=fdata --module="$root/work" -o "$root/by_path" &&
+	[ -s "$root/by_name" ] && cmp "$root/by_name" "$root/by_path"'
 check "with shares of the samples" [ "$(awk -F '[" ]' '/label="outer/ { sub(/.*\\n/, ""); print int($1 + 0.5) }' "$root/dot")" = \
 	"$(awk -v a="$in_outer" -v b="$(awk '$1 == "block" { n += $3 } END { print n }' "$profile")" 'BEGIN { print int(100 * a / b + 0.5) }')" ]
 check "names are quoted" grep -qF 'label="odd;name \"<&amp;'\''\\\\x\n' "$root/dot"
@@ -206,6 +210,8 @@ done
 check "so is a profile with a bad line" fails 1 "'$root/bad.profile': profile line 5" written "$root/bad.profile" --format=pprof -o "$root/none"
 check "a log that is cut short has what is left of it" fails 0 "damaged or cut off" written "$root/cut" --format=folded -o "$root/folded"
 check "an unknown module" fails 1 "nothing of 'nobody' is in it" written "$root/log" --format=dot --module=nobody -o "$root/none"
+check "an unknown one, where only one is wanted" fails 1 "nothing of 'nobody' is in it" \
+	written "$root/log" --format=fdata --module=nobody -o "$root/none"
 check "forms of one module take one input" fails 2 'takes one recording' written "$root/log" "$root/log" --format=fdata -o "$root/none"
 check "a folder that cannot be written in" fails 1 "'$root/no/where': create" written "$root/log" --format=folded -o "$root/no/where"
 check "a module, of a form of all" fails 2 "--module is for forms of one" written "$root/log" --format=folded --module=work -o "$root/none"

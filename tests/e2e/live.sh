@@ -15,10 +15,17 @@ trap 'kill -9 "${pids[@]}" 2>/dev/null; rm -rf "$root"' EXIT
 mkdir "$root/gen"
 . tests/e2e/live.bash
 
+# A pause is told that is part of the time since SINCE.
+pause_is_right() {	# SINCE, in ns
+	awk -v took=$(($(date +%s%N) - $1)) '/^done, pause [0-9]+ us/ { us = $3 } END { exit !(us > 0 && us * 1000 < took) }' \
+		"$root/said" || { cat "$root/said"; return 1; }
+}
 swap() {		# NAME: in and out of process $pid, $rounds times
-	local i
+	local i since
 	for ((i = 0; i < rounds; i++)); do
+		since=$(date +%s%N)
 		on "$pid" "$1" >"$root/said" 2>&1 || { cat "$root/said"; return 1; }
+		pause_is_right "$since" || return 1
 		is_on "$pid" || { echo "not there"; return 1; }
 		sleep 0.02
 		off "$pid" >"$root/said" 2>&1 || { cat "$root/said"; return 1; }

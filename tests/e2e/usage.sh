@@ -52,6 +52,9 @@ for c in $("$B/morph-edit" --help | sed -nE 's/^  ([a-z][a-z-]*).*/\1/p'); do
 	check "morph-edit $c --frobnicate" said 2 "morph-edit $c: unknown option '--frobnicate'" \
 		morph-edit "$c" --frobnicate
 done
+one_line() { [ "$("$B/$1" "${@:3}" 2>&1 | sed "s/$2/it/")" = it ]; }	# PROGRAM PATTERN ARGUMENT...
+check "a right command line gets no usage" \
+	one_line morphd "^morphd\[[a-z]*\]: .*" --foreground --user=no-such-user
 check "a command that is near" said 2 "unknown command 'statsu'; did you mean 'status'" morphctl statsu
 check "one that is not" said 2 "unknown command 'frobnicate'; 'morphctl help' lists all" morphctl frobnicate
 check "help of it" said 2 "unknown command 'frobnicate'" morphctl help frobnicate

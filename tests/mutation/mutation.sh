@@ -201,7 +201,7 @@ who_notices() {		# FILE
 		if [ -z "$took" ]; then
 			survey "$t"
 			took=$(sed -n "s|^$t ||p" "$trees/took")
-			[ "$took" != fails ] || continue
+			[ "$took" != fails ] && [ "$took" -le $((${MUTATION_LONGEST:-36000} * 1000)) ] || continue
 		fi
 		notices "$t" $((took / 250 + 20)) "build/${1%.c}.o" "${programs[@]}" || continue
 		echo "$t"
@@ -437,7 +437,7 @@ main() {
 		esac
 	done
 	shift $((OPTIND - 1))
-	[ $# -gt 0 ] || set -- lib binary verify postmorph editor monitor policy manager
+	[ $# -gt 0 ] || set -- lib binary verify postmorph editor monitor policy manager live share
 	[ "$(id -u)" = 0 ] || die "needs root, for the namespaces in which changed code runs"
 	cc=${CC:-gcc} trees=$(realpath -m "${MUTATION_WORK:-/var/tmp/morph-mutation}")
 	mapfile -t files < <(git ls-files -- "$@" | grep '\.c$')

@@ -83,6 +83,10 @@ static void answer_one(struct daemon *d, const struct msg *q)
 	case MSG_CHECK:
 		reply(d, q, -1, NULL);
 		break;
+	case MSG_RUN_JOB:
+		reply(d, q, d->job_says ? text_file(d->job_says) : -1,
+		      d->job_says ? NULL : DAEMON_NO_JOB);
+		break;
 	case MSG_CONFIG:
 	case MSG_REGISTERS:
 	case MSG_PAUSE:

@@ -2,8 +2,9 @@
  * clock that the test makes up
  *
  * The parent answers at once: it opens files as the real one does, has no monitor, and fails
- * jobs.  Users are told apart by the kernel, as always: when the test runs as root it becomes
- * the user for the time of connecting, else it asks as itself, who is not trusted either.
+ * jobs, unless the test says what they hand back.  Users are told apart by the kernel, as
+ * always: when the test runs as root it becomes the user for the time of connecting, else it
+ * asks as itself, who is not trusted either.
  */
 #ifndef TESTS_UNIT_DAEMON_H
 #define TESTS_UNIT_DAEMON_H
@@ -22,6 +23,7 @@ struct daemon {
 	char name[32];			/* of the socket, in the abstract space */
 	const char *sync_error;		/* what the monitor's failure is told as; NULL: none */
 	const char *live_list;		/* what processes have; NULL: nothing */
+	const char *job_says;		/* what jobs hand back; NULL: they fail */
 	unsigned opened;		/* files, so far */
 };
 

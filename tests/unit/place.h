@@ -27,6 +27,7 @@ struct place {
 	char root[64], dir[80], path[96], gen[80], store[80];
 	struct digest original, generation;
 	int originals_fd, ledger_fd, generation_fd;
+	int fds;		/* that were open before */
 	struct names names;		/* further ones that requests tell of; none at first */
 	char twin[96], other[80], third[96];
 };
@@ -55,11 +56,24 @@ static inline struct digest digest_path(const char *path)
 	return d;
 }
 
+static inline int entries(const char *dir)
+{
+	DIR *d = opendir(dir);
+	int n = -2;		/* . and .. */
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
 static inline void place_fill(struct place *p)
 {
 	const struct timespec times[2] = { { 1000000000, 5 }, { 1111111111, 222222222 } };
 	struct err err;
 
+	p->fds = entries("/proc/self/fd");
 	(void)snprintf(p->dir, sizeof(p->dir), "%s/bin", p->root);
 	(void)snprintf(p->path, sizeof(p->path), "%s/prog", p->dir);
 	(void)snprintf(p->gen, sizeof(p->gen), "%s/gen", p->root);
@@ -104,11 +118,13 @@ static inline void remove_all(const char *dir)
 	assert_int_equal(nftw(dir, place_remove, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
+/* Whatever was done there, no descriptor is left open. */
 static inline void place_free(struct place *p)
 {
 	close(p->originals_fd);
 	close(p->ledger_fd);
 	close(p->generation_fd);
+	assert_int_equal(entries("/proc/self/fd"), p->fds);
 	remove_all(p->root);
 }
 
@@ -158,18 +174,6 @@ static inline int place_recover(const struct place *p, struct install_recovered 
 {
 	*out = (struct install_recovered){ .outcome = INSTALL_NOTHING };
 	return install_recover(p->originals_fd, place_told, out, err);
-}
-
-static inline int entries(const char *dir)
-{
-	DIR *d = opendir(dir);
-	int n = -2;		/* . and .. */
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
 }
 
 static inline bool holds(const char *path, const struct digest *d)

@@ -238,10 +238,38 @@ static void no_cut_crashes(void **state)
 	arena_free(a);
 }
 
+static void numbers_have_any_digits(void **state)
+{
+	static const struct {
+		const char *text;
+		double value;
+	} good[] = { { "0.9", 0.9 }, { "999999999999999", 999999999999999 },
+		     { "1234567890.099", 1234567890.099 }, { "5.000000009", 5.000000009 } };
+	static const char *const bad[] = { "", ".5", "5.", "1e3", "-1", "0.1234567890",
+					   "1234567890123456", "0x10", "1,5", "1.5.2" };
+	struct arena *a = arena_new();
+	struct profile p;
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		char *text = arena_printf(a, HEAD "block 0x4f2a0 %s\n", good[i].text);
+
+		assert_int_equal(parse(a, text, &p, &err), 0);
+		if (p.block[0].samples != good[i].value)
+			fail_msg("%s is read as %.9f", good[i].text, p.block[0].samples);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		if (parse(a, arena_printf(a, HEAD "block 0x4f2a0 %s\n", bad[i]), &p, &err) == 0)
+			fail_msg("'%s' is read as %.9f", bad[i], p.block[0].samples);
+	arena_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(documented_example_reads),
+		cmocka_unit_test(numbers_have_any_digits),
 		cmocka_unit_test(what_is_written_reads_back),
 		cmocka_unit_test(a_count_beyond_all_digits_reads_back),
 		cmocka_unit_test(a_malformed_header_is_refused),

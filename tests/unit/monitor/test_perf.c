@@ -381,6 +381,14 @@ static void cycles_are_as_precise_as_can_be(void **state)
 					 states);
 			assert_int_equal(attr->sample_stack_user, states ? 256 : 0);
 			assert_int_equal(attr->exclude_idle, 1);
+			/* rather than for each sample it wakes us for many */
+			assert_int_equal(attr->watermark, 1);
+			assert_int_equal(attr->wakeup_watermark, PERF_WATERMARK_BYTES);
+			assert_int_equal(attr->use_clockid, 1);
+			assert_int_equal(attr->clockid, CLOCK_MONOTONIC);
+			assert_int_equal(attr->disabled, 1);
+			assert_int_equal(attr->sample_id_all, 1);
+			assert_int_equal(attr->exclude_hv, 1);
 		}
 		perf_close(set);
 	}

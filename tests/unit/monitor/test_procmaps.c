@@ -131,6 +131,7 @@ static void we_find_ourselves_among_the_running(void **state)
 	assert_non_null(p);
 	assert_int_equal(procmaps_emit(p, 5, keep, &seen, &err), 0);
 	procmaps_free(p);
+	procmaps_free(NULL);
 	assert_int_equal(seen.ev[0].kind, SPOOL_EXEC);
 	for (unsigned i = 1; i < seen.n; i++)
 		found |= strcmp(seen.path[i], self) == 0 && seen.ev[i].mmap.inode == st.st_ino;

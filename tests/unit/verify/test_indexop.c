@@ -1,4 +1,5 @@
-/* test_indexop.c - which registers an instruction writes, and of which it clears the upper half
+/* test_indexop.c - which registers an instruction writes, of which it clears the upper half,
+ * and by which it reads an entry of a table
  *
  * A bound that is shown of 32 bits holds for the register where the rest of it is 0.
  */
@@ -50,10 +51,74 @@ static void a_write_of_32_bits_clears_the_others(void **state)
 	}
 }
 
+enum { A, C, NO_INDEX = -1 };
+
+static const struct read {
+	const char *what;
+	uint8_t code[8], size, base;
+	int index;
+	bool scaled;
+} reads[] = {
+	{ "movslq (%rax,%rcx,4), %rdx", { 0x48, 0x63, 0x14, 0x88 }, 4, A, C, false },
+	{ "movslq (%rax,%rcx), %rdx", { 0x48, 0x63, 0x14, 0x08 }, 4, A, C, true },
+	{ "movslq (%rcx,%rax), %rdx", { 0x48, 0x63, 0x14, 0x01 }, 4, A, C, true },
+	{ "movslq (%rcx,%rax,4), %rdx", { 0x48, 0x63, 0x14, 0x81 }, 4, A, NO_INDEX, false },
+	{ "movslq (%rbx,%rcx,4), %rdx", { 0x48, 0x63, 0x14, 0x8b }, 4, A, NO_INDEX, false },
+	{ "movslq (%rax,%rcx,2), %rdx", { 0x48, 0x63, 0x14, 0x48 }, 4, A, NO_INDEX, false },
+	{ "movslq (%rax,%rcx,8), %rdx", { 0x48, 0x63, 0x14, 0xc8 }, 4, A, NO_INDEX, false },
+	{ "mov 64(,%rcx,8), %rdx", { 0x48, 0x8b, 0x14, 0xcd, 64 }, 8, PLACE_NONE, C, false },
+	{ "jmp *64(,%rcx,8)", { 0xff, 0x24, 0xcd, 64 }, 7, PLACE_NONE, C, false },
+	{ "movslq 64(,%rcx,4), %rdx", { 0x48, 0x63, 0x14, 0x8d, 64 }, 8, PLACE_NONE, NO_INDEX,
+	  false },
+	{ "mov (%rax), %rdx", { 0x48, 0x8b, 0x10 }, 3, A, NO_INDEX, false },
+	{ "mov %rcx, %rax", { 0x48, 0x89, 0xc8 }, 3, A, NO_INDEX, false },
+	{ "nothing that there is", { 0x06 }, 1, A, NO_INDEX, false },
+};
+
+static void an_entry_is_read_by_one_register(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(reads) / sizeof(reads[0]); i++) {
+		const struct read *c = &reads[i];
+		struct vindex x;
+		bool found = iop_index((struct bytes){ c->code, c->size }, c->base, &x);
+
+		if (found != (c->index != NO_INDEX))
+			fail_msg("%s: %d", c->what, found);
+		if (found && (x.index.kind != PLACE_REG || x.index.base != c->index ||
+			      x.scaled != c->scaled))
+			fail_msg("%s: by register %u, scaled: %d", c->what, x.index.base,
+				 x.scaled);
+	}
+}
+
+static void a_place_beside_the_code_has_an_address(void **state)
+{
+	static const uint8_t load[] = { 0x8b, 0x05, 8, 0, 0, 0 };	/* mov 8(%rip), %eax */
+	static const uint8_t back[] = { 0x8b, 0x05, 0xf0, 0xff, 0xff, 0xff };	/* -16 */
+	static const uint8_t stack[] = { 0x8b, 0x44, 0x24, 8 };	/* mov 8(%rsp), %eax */
+	struct iop o;
+
+	(void)state;
+	assert_true(iop_decode((struct bytes){ load, sizeof(load) }, 0x1000, &o));
+	assert_int_equal(o.kind, IOP_MOVE);
+	assert_int_equal(o.from.kind, PLACE_MEMORY);
+	assert_int_equal(o.from.base, PLACE_RIP);
+	assert_int_equal(o.from.at, 0x1000 + sizeof(load) + 8);
+	assert_true(iop_decode((struct bytes){ back, sizeof(back) }, 0x1000, &o));
+	assert_int_equal(o.from.at, 0x1000 + sizeof(back) - 16);
+	assert_true(iop_decode((struct bytes){ stack, sizeof(stack) }, 0x1000, &o));
+	assert_int_equal(o.from.base, 4);
+	assert_int_equal(o.from.index, PLACE_NONE);
+	assert_int_equal(o.from.at, 8);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_write_of_32_bits_clears_the_others),
+		cmocka_unit_test(an_entry_is_read_by_one_register),
+		cmocka_unit_test(a_place_beside_the_code_has_an_address),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -271,6 +271,15 @@ static void code_that_may_still_run_in_place_is_a_doubt(void **state)
 	expect(&m, "may still run");
 }
 
+static void the_first_function_may_form_an_address_too(void **state)
+{
+	struct made m = make_of("firstuser", "-shared");
+
+	(void)state;
+	redirect_lea(&m, "use_second", 0, image_of(&m, address(&m, "second")));
+	expect(&m, NULL);
+}
+
 static void other_ways_to_name_a_function_are_doubts(void **state)
 {
 	struct made m = all_of("compared", 0, false);
@@ -580,6 +589,7 @@ int main(void)
 		cmocka_unit_test(different_functions_stay_different),
 		cmocka_unit_test(code_and_data_go_together),
 		cmocka_unit_test(code_that_may_still_run_in_place_is_a_doubt),
+		cmocka_unit_test(the_first_function_may_form_an_address_too),
 		cmocka_unit_test(other_ways_to_name_a_function_are_doubts),
 		cmocka_unit_test(symbols_go_together_with_data),
 		cmocka_unit_test(what_is_added_to_a_symbol_is_a_doubt),

@@ -99,6 +99,11 @@ static void imported_functions_are_known_by_name(void **state)
 	(void)state;
 	assert_false(comes_back("calls_abort"));
 	assert_false(comes_back("ends_in_abort"));
+	assert_false(comes_back("ends_in_exit_by_slot"));
+	assert_true(comes_back("ends_in_getpid_by_slot"));
+	assert_false(comes_back("calls_exit_by_slot"));
+	assert_false(comes_back("ends_in_exit_behind_endbr64"));
+	assert_true(comes_back("may_exit_by_slot"));
 	assert_true(comes_back("calls_puts"));
 	assert_true(comes_back("calls_err"));	/* whose that is nobody says */
 }

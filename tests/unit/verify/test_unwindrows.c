@@ -111,6 +111,23 @@ static void an_address_relative_to_the_rule_is_not(void **state)
 		fail_msg("%s", err.text);
 }
 
+/* It would reach out of its record; what stands there does nothing if it is taken for rules. */
+static void an_expression_is_within_its_record(void **state)
+{
+	static const uint8_t rule[] = { 0x10, 3, 6, FREE, 0x1b, 4, 0, 0, 0 };
+	static const uint8_t longer[sizeof(rule)] = { 0x10, 3, 0x7f };
+	struct made m = make();
+	struct err err;
+
+	(void)state;
+	assert_int_equal(replace(m.o, m.original.n, rule, longer, sizeof(rule)), 1);
+	assert_int_equal(replace(m.g, m.generation.n, rule, longer, sizeof(rule)), 3);
+	assert_int_equal(verify(&m, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	if (!strstr(err.text, "unwind row"))
+		fail_msg("%s", err.text);
+}
+
 static void letters_that_nobody_knows_may_mean_anything(void **state)
 {
 	struct made m = make();
@@ -203,15 +220,60 @@ static void what_is_not_moved_keeps_the_register_of_its_frame(void **state)
 		fail_msg("%s", err.text);
 }
 
+/* In the image's alone, the last of the three. */
+static void an_image_has_the_row_of_its_original(void **state)
+{
+	struct made m = make();
+	uint8_t *last = NULL;
+	struct err err;
+
+	(void)state;
+	for (uint64_t i = 0; i + sizeof(expression) <= m.generation.n; i++)
+		if (memcmp(m.g + i, expression, sizeof(expression)) == 0)
+			last = m.g + i;
+	assert_non_null(last);
+	*last = FREE + 1;
+	assert_int_equal(verify(&m, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	if (!strstr(err.text, "the unwind row at 0x") ||
+	    !strstr(err.text, " is not that of its original 0x"))
+		fail_msg("%s", err.text);
+}
+
+/* One of the two numbers of an entry of the search table: where it leads to, and its record. */
+static void the_search_table_lists_the_records(void **state)
+{
+	(void)state;
+	for (unsigned number = 0; number < 2; number++) {
+		struct made m = make();
+		struct image img;
+		struct err err;
+
+		assert_int_equal(image_parse(m.generation, m.a, &img, &err), 0);
+		const Elf64_Shdr *h = &image_section(&img, ".eh_frame_hdr")->h;
+		enum { HEADER = 12, ENTRY = 8 };
+
+		assert_true(h->sh_size >= HEADER + 3 * ENTRY);
+		m.g[h->sh_offset + HEADER + ENTRY + 4 * number] ^= 1;
+		assert_int_equal(verify(&m, &err), -1);
+		assert_int_equal(err.kind, ERR_REFUSED);
+		if (!strstr(err.text, "entry 1 of the new .eh_frame_hdr is not the FDE of"))
+			fail_msg("%s", err.text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(other_operations_are_the_same_anywhere),
 		cmocka_unit_test(an_address_relative_to_the_rule_is_not),
+		cmocka_unit_test(an_expression_is_within_its_record),
 		cmocka_unit_test(letters_that_nobody_knows_may_mean_anything),
+		cmocka_unit_test(an_image_has_the_row_of_its_original),
 		cmocka_unit_test(what_is_not_moved_keeps_its_rows),
 		cmocka_unit_test(what_is_not_moved_keeps_the_register_of_its_frame),
 		cmocka_unit_test(an_address_is_not_behind_a_pointer),
+		cmocka_unit_test(the_search_table_lists_the_records),
 		cmocka_unit_test(tables_that_can_be_written_to_are_not_copied),
 	};
 

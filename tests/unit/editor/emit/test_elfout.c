@@ -314,6 +314,28 @@ static void bytes_of_no_section_are_not_overwritten(void **state)
 	assert_refused(m);
 }
 
+/* Three that have no bytes there, whatever their headers say of the place. */
+static void sections_that_are_not_loaded_are_in_nobodys_way(void **state)
+{
+	struct made *m = *state;
+
+	make_original(m, 0);
+	memset(m->file.p + INTERP_AT, 0, 8);
+	m->prog.img.sh[2].name = ".other";
+	assert_refused(m);
+	for (int i = 0; i < 3; i++) {
+		Elf64_Shdr *h = &m->prog.img.sh[2].h, was = *h;
+
+		h->sh_type = i == 1 ? SHT_NOBITS : SHT_PROGBITS;
+		h->sh_flags = i == 0 ? 0 : SHF_ALLOC;
+		h->sh_size = i == 2 ? 0 : 8;
+		if (elfout_plan(&m->prog, &m->eo, &m->err) < 0)
+			fail_msg("%d: %s", i, m->err.text);
+		assert_int_equal(m->eo.layout, 'F');
+		*h = was;
+	}
+}
+
 /* What a program writes to may not mean later what the file says. */
 static void nothing_moves_within_a_writable_segment(void **state)
 {
@@ -409,6 +431,7 @@ int main(void)
 		T(a_library_likewise),
 		T(what_code_refers_to_does_not_move),
 		T(bytes_of_no_section_are_not_overwritten),
+		T(sections_that_are_not_loaded_are_in_nobodys_way),
 		T(nothing_moves_within_a_writable_segment),
 		T(a_library_with_nothing_to_move_is_refused),
 		T(a_static_program_gets_a_segment_below),

@@ -109,6 +109,8 @@ static void padding_that_runs_must_pay(void **state)
 	(void)state;
 	parse(text, a, &t);
 	t.prog.line_costs = &costs;
+	t.prog.fn[0].redirected = true;		/* b0 stays where it is */
+	t.prog.fn[0].align = 64;
 	for (uint32_t b = 0; b < 4; b++)
 		t.prog.fn[0].block[b].in_line = true;
 	assert_int_equal(where_is(&t.prog, 1).addr, where_is(&t.prog, 0).addr + 50);
@@ -117,6 +119,88 @@ static void padding_that_runs_must_pay(void **state)
 	costs.nop = 0.01;
 	assert_false(is_across(where_is(&t.prog, 1)));
 	arena_free(a);
+}
+
+
+/* b1 ends in a branch and a jmp, and control goes by both. */
+static void the_jmp_behind_a_branch_is_in_its_line(void **state)
+{
+	static const char text[] =
+		"fn f\n"
+		"  b0 size %u insns 9 count 1000 -> b1:1000\n"
+		"  b1 size 34 insns 6 count 1000 -> b2:600 b3:400\n"
+		"  b2 size 20 insns 4 count 600 -> ret\n"
+		"  b3 size 20 insns 4 count 400 -> ret\n"
+		"  b4 size 4 insns 2 count 9 pinned -> ret\n"
+		"  order b0 b1 b4 b3 b2\n"
+		"run none\n";
+	const struct cpu_costs costs = { .name = "made", .line = 100, .nop = 0.01 };
+	unsigned outside[2] = { 0 };
+
+	(void)state;
+	for (unsigned size = 20; size < 84; size++)
+		for (int marked = 0; marked < 2; marked++) {
+			struct arena *a = arena_new();
+			struct emit_plan plan;
+			struct irtext t;
+			struct err err;
+			char ir[512];
+
+			(void)snprintf(ir, sizeof(ir), text, size);
+			parse(ir, a, &t);
+			t.prog.line_costs = &costs;
+			t.prog.fn[0].redirected = true;
+			t.prog.fn[0].align = 64;
+			t.prog.fn[0].block[1].in_line = marked;
+			assert_int_equal(emit_plan_fill(&plan, &t.prog, NULL, &err), 0);
+			const struct emit_place *p = &plan.place[plan.place_of[0][1]];
+			const struct relax_item *item = &plan.item[p->item];
+
+			assert_true(p->branched && p->jumps && p->nitem == 2);
+			outside[marked] += item[0].addr / 64 !=
+					   (item[1].addr + relax_size(&item[1]) - 1) / 64;
+			emit_plan_free(&plan);
+			arena_free(a);
+		}
+	assert_true(outside[0] > 20);
+	assert_int_equal(outside[1], 0);
+}
+
+/* g begins a function's part and is all of a loop. */
+static void a_short_loop_is_in_one_line(void **state)
+{
+	static const char text[] =
+		"fn f\n"
+		"  b0 size %u insns 9 count 10 -> ret\n"
+		"fn g\n"
+		"  b0 size 50 insns 9 count 9000 -> b1:10 b0:8990\n"
+		"  b1 size 10 insns 2 count 10 -> ret\n"
+		"run none\n";
+	const struct cpu_costs costs = { .name = "made", .loop = 1, .nop = 0.1 };
+
+	(void)state;
+	for (unsigned size = 20; size < 84; size++) {
+		struct arena *a = arena_new();
+		struct emit_plan plan;
+		struct irtext t;
+		struct err err;
+		char ir[512];
+
+		(void)snprintf(ir, sizeof(ir), text, size);
+		parse(ir, a, &t);
+		t.prog.line_costs = &costs;
+		t.prog.fn[0].redirected = true;
+		t.prog.fn[0].align = 64;
+		t.prog.fn[1].block[0].in_line = true;
+		assert_int_equal(emit_plan_fill(&plan, &t.prog, NULL, &err), 0);
+		const struct relax_item *item =
+			&plan.item[plan.place[plan.place_of[1][0]].item];
+
+		if (item->addr / 64 != (item->addr + relax_size(item) - 1) / 64)
+			fail_msg("behind %u bytes it is across a line", size);
+		emit_plan_free(&plan);
+		arena_free(a);
+	}
 }
 
 /* Behind 52 bytes: 4, a comparison of 4 at 56, and a branch of 2 or 6 up to 66.  The row begins
@@ -255,6 +339,39 @@ static void the_text_hardly_grows(void **state)
 	arena_free(a);
 }
 
+/* So many rows that the price is found on some of them: the growth is that for all. */
+static void samples_tell_for_all_rows(void **state)
+{
+	enum { FUNCTIONS = 20, BLOCKS = 600, SIZE = 40, LINE = 64 };
+	struct arena *a = arena_new();
+	size_t room = (size_t)FUNCTIONS * BLOCKS * LINE, n = 0;
+	char *text = arena_array(a, room, 1);
+	struct irtext t;
+	struct emit_plan plan;
+	struct err err;
+
+	(void)state;
+	for (int f = 0; f < FUNCTIONS; f++) {
+		n += (size_t)snprintf(text + n, room - n, "fn f%d\n", f);
+		for (int b = 0; b < BLOCKS; b++)
+			n += (size_t)snprintf(text + n, room - n, "  b%d size %d insns 9 "
+					      "count %d pinned -> ret\n", b, SIZE,
+					      1000 + (b * 37 + f) % 1000);
+	}
+	(void)snprintf(text + n, room - n, "run none\n");
+	parse(text, a, &t);
+	for (uint32_t f = 0; f < FUNCTIONS; f++)
+		for (uint32_t b = 0; b < BLOCKS; b++)
+			t.prog.fn[f].block[b].in_line = true;
+	assert_int_equal(emit_plan_fill(&plan, &t.prog, NULL, &err), 0);
+	double grown = (double)plan.hot_size / (FUNCTIONS * BLOCKS * SIZE) - 1;
+
+	if (grown < 0.02 || grown > 0.026)
+		fail_msg("the text grows by %.4f", grown);
+	emit_plan_free(&plan);
+	arena_free(a);
+}
+
 /* Of a plan: branches that are long though the short form would reach from where they are. */
 static unsigned needlessly_long(const struct emit_plan *plan)
 {
@@ -300,10 +417,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_dispatch_is_in_one_line),
 		cmocka_unit_test(padding_that_runs_must_pay),
+		cmocka_unit_test(the_jmp_behind_a_branch_is_in_its_line),
+		cmocka_unit_test(a_short_loop_is_in_one_line),
 		cmocka_unit_test(a_comparison_is_in_a_line_with_its_branch),
 		cmocka_unit_test(prefixes_are_put_where_they_mean_nothing),
 		cmocka_unit_test(what_aligns_the_next_function_is_free),
 		cmocka_unit_test(the_text_hardly_grows),
+		cmocka_unit_test(samples_tell_for_all_rows),
 		cmocka_unit_test(prices_that_are_given_up_leave_no_branch_long),
 	};
 

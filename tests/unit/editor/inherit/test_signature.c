@@ -173,6 +173,45 @@ static void calls_are_found_by_block(void **state)
 	arena_free(a);
 }
 
+/* Of tests/asm/callees.s; what leads to its own start is a call of itself only if it calls. */
+static void what_leads_out_of_a_function_is_a_call(void **state)
+{
+	static const struct {
+		const char *name, *callee;
+		bool call, import;
+	} row[] = {
+		{ "clears_rcx", NULL, false, false },
+		{ "calls_clears_rcx", "clears_rcx", true, false },
+		{ "ends_in_clears_rcx", "clears_rcx", true, false },
+		{ "hangs", NULL, false, false },
+		{ "may_call_hangs", "hangs", true, false },
+		{ "calls_itself", "calls_itself", true, false },
+		{ "jumps_by_pointer", NULL, true, false },
+		{ "calls_abort", NULL, true, true },
+		{ "ends_in_abort", NULL, true, true },
+	};
+	struct arena *a = arena_new();
+	struct signature s;
+	struct prog prog;
+
+	(void)state;
+	asm_analyze("callees", "-shared", a, &prog);
+	signature_of(&prog, &s);
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		const struct signature_fn *f = &s.fn[asm_fn(&prog, row[i].name) - prog.fn];
+		uint32_t callee = row[i].callee
+			? (uint32_t)(asm_fn(&prog, row[i].callee) - prog.fn) : SIGNATURE_NONE;
+
+		if (f->ncall != row[i].call)
+			fail_msg("%s has %u calls", row[i].name, f->ncall);
+		if (f->ncall && (s.call[f->call].callee != callee ||
+				 (s.call[f->call].import != 0) != row[i].import))
+			fail_msg("%s calls %u, import %u", row[i].name, s.call[f->call].callee,
+				 s.call[f->call].import);
+	}
+	arena_free(a);
+}
+
 /* An interpreter's labels have the order of its table, whatever the order of its code. */
 static void labels_are_numbered_as_tables_have_them(void **state)
 {
@@ -209,6 +248,7 @@ int main(void)
 		cmocka_unit_test(hashes_tell_what_they_should),
 		cmocka_unit_test(addresses_that_are_constants_are_left_out),
 		cmocka_unit_test(calls_are_found_by_block),
+		cmocka_unit_test(what_leads_out_of_a_function_is_a_call),
 		cmocka_unit_test(labels_are_numbered_as_tables_have_them),
 	};
 

@@ -330,6 +330,45 @@ static void who_may_see_others_is_told(void **state)
 	daemon_close(&d);
 }
 
+/* Row by row; NULL behind a name: the value depends on the machine or the time. */
+static void status_tells_root_all(void **state)
+{
+	static const char *const row[][2] = {
+		{ "sampling", "on" }, { "clock", "not known yet" },
+		{ "branch stacks", "up to 10 a second on each CPU; 1000 so far, 1000 private" },
+		{ "registers", "on: " HIS " has 1000 samples" },
+		{ "spool", "0 files, 0 B" }, { "manager up", NULL }, { "policy", NULL },
+		{ "WRONG POLICY", "'" HIS "' is no setting" }, { "store", NULL },
+		{ "crash watch", "not known yet" }, { "job namespaces", NULL },
+		{ "attributes trusted.*", NULL }, { "automatic", "no" },
+		{ "spent in 24 h", "0.0 of 600 s of CPU time, 0 of 2048 MiB written" },
+		{ "job", "none" }, { "last trouble", "'" HIS "': 1000" },
+	};
+	static const char *const status[] = { "status" };
+	struct daemon d;
+	int code;
+
+	(void)state;
+	begin(&d);
+	char *text = daemon_ask(&d, 0, 1, status, &code), *end = NULL;
+	char *at = strstr(text, "table status\n");
+	assert_non_null(at);
+	(void)strtok_r(at, "\n", &end);
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		char *line = strtok_r(NULL, "\n", &end);
+		size_t name = strlen(row[i][0]), value = row[i][1] ? strlen(row[i][1]) : 0;
+
+		if (!line || strncmp(line, row[i][0], name) != 0 || line[name] != '\t')
+			fail_msg("not '%s' but '%s'", row[i][0], line ? line : "nothing");
+		if (row[i][1] && (strncmp(line + name + 1, row[i][1], value) != 0 ||
+				  line[name + 1 + value] != '\t'))
+			fail_msg("%s", line);
+	}
+	assert_string_equal(strtok_r(NULL, "\n", &end), "table monitor");
+	free(text);
+	daemon_close(&d);
+}
+
 /* As somebody who owns nothing and as one who may see all: the same question
  * does not need more each time; what grows now and then is a cache of the database. */
 static bool is_allowed(struct daemon *d, const char *path)
@@ -384,6 +423,31 @@ static void status_says_when_there_is_no_room(void **state)
 	daemon_close(&d);
 }
 
+/* Of what went wrong, and of what is off. */
+static void problems_are_told_first(void **state)
+{
+	static const char off[] = "warning\tsampling\toff: the daemon was started with "
+				  "--no-monitor\t\n";
+	static const char *const status[] = { "status" };
+	struct daemon d;
+	int code;
+
+	(void)state;
+	begin(&d);
+	char *text = daemon_ask(&d, 0, 1, status, &code);
+	assert_null(strstr(text, off));
+	assert_null(strstr(text, "warning\tmanager\t"));
+	free(text);
+	d.options.no_monitor = true;
+	d.m.ask.roles.num[MSG_ROLES_manager_starts] = 3;
+	text = daemon_ask(&d, 0, 1, status, &code);
+	assert_non_null(strstr(text, off));
+	assert_non_null(strstr(text, "warning\tmanager\tit has ended by itself 2 times since"));
+	assert_true(strncmp(text, "table problems\n", 15) == 0);
+	free(text);
+	daemon_close(&d);
+}
+
 static void answers_leave_no_memory_behind(void **state)
 {
 	enum { ROUNDS = 16 };	/* a cache of eight is full by then */
@@ -428,8 +492,10 @@ int main(void)
 		cmocka_unit_test(what_is_known_is_answered_as_what_is_not),
 		cmocka_unit_test(his_own_is_told_as_if_he_were_alone),
 		cmocka_unit_test(who_may_see_others_is_told),
+		cmocka_unit_test(status_tells_root_all),
 		cmocka_unit_test(a_rule_allows_what_is_a_module_and_not_refused),
 		cmocka_unit_test(status_says_when_there_is_no_room),
+		cmocka_unit_test(problems_are_told_first),
 		cmocka_unit_test(answers_leave_no_memory_behind),
 	};
 

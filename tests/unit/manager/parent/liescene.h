@@ -155,9 +155,11 @@ static inline int make(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 	int pair[2];
 
-	if (!f || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair))
+	if (!f)
 		return -1;
 	f->p = place_new();
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) < 0)
+		return -1;
 	write_elf(f->p.path, "root's original", SHARED, 0755);
 	f->p.original = digest_path(f->p.path);
 	f->options.morph_edit = "/bin/false";

@@ -49,6 +49,31 @@ static void what_is_put_is_found(void **state)
 	place_free(&p);
 }
 
+/* They differ in the last byte there is room for. */
+static void the_longest_paths_are_told_apart(void **state)
+{
+	struct ledger_entry e = entry(), got;
+	struct place p = place_new();
+	struct err err;
+
+	(void)state;
+	memset(e.path, 'x', sizeof(e.path) - 1);
+	e.path[0] = '/';
+	for (char last = 'a'; last <= 'b'; last++) {
+		e.path[sizeof(e.path) - 2] = last;
+		e.inode = (uint64_t)last;
+		if (ledger_put(p.ledger_fd, &e, &err) < 0)
+			fail_msg("%s", err.text);
+	}
+	for (char last = 'a'; last <= 'b'; last++) {
+		e.path[sizeof(e.path) - 2] = last;
+		int n = ledger_find(p.ledger_fd, e.path, &e.generation, &got, &err);
+		assert_int_equal(n, 1);
+		assert_int_equal(got.inode, last);
+	}
+	place_free(&p);
+}
+
 static void further_names_are_kept_with_it(void **state)
 {
 	struct ledger_entry e = entry(), got;
@@ -278,6 +303,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_put_is_found),
+		cmocka_unit_test(the_longest_paths_are_told_apart),
 		cmocka_unit_test(further_names_are_kept_with_it),
 		cmocka_unit_test(all_are_told),
 		cmocka_unit_test(malformed_ones_with_a_right_sum_are_refused),

@@ -125,6 +125,35 @@ static void another_name_of_it_is_another_path(void **state)
 	assert_true(holds(f->theirs, &f->their_generation));
 }
 
+/* Only the policy can allow what others' names of a file lose, or keep. */
+static void a_file_with_two_names_stays_unless_that_is_allowed(void **state)
+{
+	struct fixture *f = *state;
+	char name[160];
+	struct digest g;
+
+	(void)snprintf(name, sizeof(name), "%s/hard", f->p.root);
+	assert_int_equal(link(f->p.path, name), 0);
+	for (int allowed = 0; allowed < 2; allowed++) {
+		struct msg m = { .type = MSG_INSTALL, .nfd = 1,
+				 .digest = { f->p.original, f->p.original } };
+
+		m.num[MSG_INSTALL_hard_links] = (uint64_t)allowed;
+		m.num[MSG_INSTALL_memory_mib] = 4096;
+		m.num[MSG_INSTALL_cpu_s] = 10;
+		m.fd[0] = sealed("good", &g);
+		m.digest[2] = g;
+		(void)snprintf(m.text, sizeof(m.text), "%s", f->p.path);
+		int status = ask(f, &m, NULL);
+		if (allowed)
+			assert_int_equal(status, ERR_NONE);
+		else
+			refused(f, status, "2 hard links");
+	}
+	assert_true(holds(f->p.path, &g));
+	assert_true(holds(name, &f->p.original));
+}
+
 static void a_bind_mount_of_it_is_another_path(void **state)
 {
 	struct fixture *f = *state;
@@ -438,6 +467,7 @@ int main(void)
 		LIE(a_package_that_was_upgraded_stays),
 		LIE(a_path_that_others_use_now_is_not_restored),
 		LIE(another_name_of_it_is_another_path),
+		LIE(a_file_with_two_names_stays_unless_that_is_allowed),
 		LIE(a_bind_mount_of_it_is_another_path),
 		LIE(one_original_of_two_paths_comes_back_to_both),
 		LIE(what_was_installed_before_the_ledger_is_left_to_undo),

@@ -1,5 +1,5 @@
-/* test_livebook.c - the files of generations for running processes: how many, and whose names
- * (what the entries say is tried by test_livework.c) */
+/* test_livebook.c - the book of generations in running processes, and their files: how many,
+ * and whose names (what comes into it is tried by test_livework.c) */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -105,9 +105,35 @@ static void what_has_no_such_name_is_none(void **state)
 
 #define T(name) cmocka_unit_test_setup_teardown(name, make, unmake)
 
+static void what_is_put_is_there(void **state)
+{
+	struct fixture *f = *state;
+	struct livebook_entry e = { .pid = 7, .start = UINT64_MAX, .owner = UINT32_MAX,
+				    .generation = f->digest, .path = "/usr/bin/a b" }, *all;
+	struct err err;
+	uint32_t n;
+
+	e.original.b[31] = 1;
+	assert_int_equal(livebook_put(&f->b, &e, &err), 0);
+	assert_int_equal(livebook_put(&f->b, &e, &err), 0);
+	assert_int_equal(livebook_all(&f->b, &all, &n, &err), 0);
+	assert_int_equal(n, 1);
+	assert_memory_equal(all, &e, sizeof(e));
+	free(all);
+	strcpy(e.path, "/usr/bin/a\nowner 0");
+	assert_int_equal(livebook_put(&f->b, &e, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	assert_int_equal(livebook_remove(&f->b, &e, &err), 0);
+	assert_int_equal(livebook_remove(&f->b, &e, &err), 0);
+	assert_int_equal(livebook_all(&f->b, &all, &n, &err), 0);
+	assert_int_equal(n, 0);
+	free(all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		T(what_is_put_is_there),
 		T(there_is_room_for_so_many_and_no_more),
 		T(there_is_room_for_so_many_bytes),
 		T(what_has_no_such_name_is_none),

@@ -102,6 +102,15 @@ static void counting_can_be_cut_short(void **state)
 	assert_int_equal(fclose(program), 0);
 	is_proven(f, &f->e, true);
 	assert_int_equal(livework_count(f->l, &f->e, f->generation, 60000, &err), 0);
+	const struct livebook_entry *e = &f->e;
+	assert_int_equal(livework_count(f->l, e, f->generation, 1000, &err), -1);
+	assert_non_null(strstr(err.text, "under way"));
+	assert_int_equal(livework_turns(f->l, e, f->generation, 1000, &err), -1);
+	assert_int_equal(livework_on(f->l, e, f->generation, &err), -1);
+	assert_int_equal(livework_off(f->l, e->pid, &e->generation, &err), -1);
+	assert_non_null(strstr(err.text, "under way"));
+	assert_int_equal(livework_turns(NULL, e, f->generation, 1000, &err), -1);
+	assert_non_null(strstr(err.text, "left alone"));
 	livework_hurry(f->l);			/* nothing counts yet */
 	char begun[80];
 	(void)snprintf(begun, sizeof(begun), "%s/begun", f->dir);

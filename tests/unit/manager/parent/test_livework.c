@@ -155,6 +155,10 @@ static void asking_again_and_again_is_bounded(void **state)
 		n++;
 	}
 	assert_in_range(n, LIVEWORK_BURST, 3 * LIVEWORK_BURST - 1);
+	/* later one more */
+	(void)poll(NULL, 0, LIVEWORK_OFF_REFILL_MS + 10);
+	assert_int_equal(livework_list(f->l, &err), 0);
+	close(end(f).list_fd);
 	/* what goes with a file that is replaced is not held up by that */
 	assert_int_equal(livework_off_path(f->l, f->e.path, &err), 0);
 	(void)end(f);
@@ -402,6 +406,69 @@ static void damaged_entries_are_none(void **state)
 	free(e);
 }
 
+static char told[1024];
+
+static void note(const char *text)
+{
+	assert_true(strlen(told) + strlen(text) + 2 < sizeof(told));
+	(void)strcat(strcat(told, text), "\n");
+}
+
+/* Since the last time: one line with that, or none (NULL). */
+static void is_told(const char *what)
+{
+	char *end = strchr(told, '\n');
+
+	if (!what && end)
+		fail_msg("told: %s", told);
+	if (what && (!end || end[1] || !strstr(told, what)))
+		fail_msg("not '%s' alone: %s", what, told);
+	told[0] = '\0';
+}
+
+/* What others' processes get is in the log, and what is only asked for is not. */
+static void what_is_done_to_processes_is_told_once(void **state)
+{
+	struct fixture *f = *state;
+	char into[96], out_of[96], text[192];
+	struct err err;
+
+	livework_tell(f->l, note);
+	(void)snprintf(into, sizeof(into), "of '/usr/bin/perl' into process %d of user %u",
+		       (int)f->pid, (unsigned)f->e.owner);
+	(void)snprintf(out_of, sizeof(out_of), "out of process %d: done, pause 9 us",
+		       (int)f->pid);
+	assert_int_equal(map(f).err.kind, ERR_NONE);
+	(void)snprintf(text, sizeof(text), "%s: done, pause 9 us, tries 1", into);
+	is_told(text);
+	lists(f, f->pid);
+	assert_int_equal(livework_list(f->l, &err), 0);
+	assert_int_equal(end(f).err.kind, ERR_NONE);
+	is_told(NULL);
+	says(f, "turns", "off 1 ns, on 2 ns\n", 0);
+	assert_int_equal(livework_turns(f->l, &f->e, f->generation, 1000, &err), 0);
+	(void)end(f);
+	(void)snprintf(text, sizeof(text), "%s, in turns: off 1 ns, on 2 ns", into);
+	is_told(text);
+	assert_int_equal(livework_off(f->l, f->pid, &f->e.generation, &err), 0);
+	(void)end(f);
+	is_told(out_of);
+	is_proven(f, &f->e, true);
+	assert_int_equal(livework_count(f->l, &f->e, f->generation, 2000, &err), 0);
+	struct livework_result r = end(f);
+	close(r.counters_fd);
+	(void)snprintf(text, sizeof(text), "%s, to count: counted 2003 ms", into);
+	is_told(text);
+	is_proven(f, &f->e, false);
+	says(f, "room", "1f000\n", 0);
+	assert_string_equal(map(f).said, "at 1f000");
+	is_told(NULL);
+	says(f, "room", "morph-live: process 5: it is stopped\n", 3);
+	assert_int_equal(map(f).err.kind, ERR_REFUSED);
+	(void)snprintf(text, sizeof(text), "%s: process 5: it is stopped", into);
+	is_told(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -419,6 +486,7 @@ int main(void)
 		T(a_long_list_hides_nothing),
 		T(forks_do_not_fill_the_book),
 		T(damaged_entries_are_none),
+		T(what_is_done_to_processes_is_told_once),
 #undef T
 	};
 

@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -199,6 +201,35 @@ static void one_at_a_time(void **state)
 	says("without a descriptor");
 }
 
+static void another_user_that_is_not_there_is_named(void **state)
+{
+	const char *user = options.share_user;
+
+	(void)state;
+	write_policy("conninfo: a\n");
+	options.share_user = "no such user";
+	assert_int_equal(share("a"), ERR_USAGE);
+	options.share_user = user;
+	says("no such user");
+}
+
+/* What it would write to our log goes nowhere, or it does not begin. */
+static void without_a_way_to_nowhere_it_does_not_begin(void **state)
+{
+	(void)state;
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		skip();
+	write_policy("conninfo: a\n");
+	assert_int_equal(mount("none", "/dev", "tmpfs", 0, NULL), 0);
+	told.text[0] = '\0';
+	/* the request may come too late for it */
+	for (int i = 0; i < 1000 && !strstr(told.text, "exit code"); i++)
+		assert_int_equal(share("a"), ERR_SYS);
+	assert_int_equal(umount("/dev"), 0);
+	says("ended with exit code 1");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +238,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_it_hands_back_is_a_file),
 		cmocka_unit_test(it_is_another_user),
 		cmocka_unit_test(one_at_a_time),
+		cmocka_unit_test(another_user_that_is_not_there_is_named),
+		cmocka_unit_test(without_a_way_to_nowhere_it_does_not_begin),
 	};
 	char command[96];
 

@@ -1,4 +1,4 @@
-/* test_look.c - which files matter, by what was watched in /proc */
+/* test_look.c - which files matter, by what was watched in /proc, and by what was recorded */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,10 +6,14 @@
 
 #include <cmocka.h>
 
+#include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +22,7 @@
 #include "manager/try/loaderpath.h"
 #include "manager/try/look.h"
 #include "manager/try/procwatch.h"
+#include "monitor/spool.h"
 
 static const struct look_file *find(const struct look *l, const char *path)
 {
@@ -90,6 +95,71 @@ static void programs_come_first(void **state)
 	free(dir);
 }
 
+enum { FILES = 5, GONE = 3, AT = 0x10000000, PAGE = 0x1000 };
+
+static void put(struct spool_writer *w, struct spool_event ev)
+{
+	struct err err;
+
+	ev.pid = ev.tid = 77;
+	if (spool_write(w, &ev, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+/* Each file gets one sample more than the one before; of one nobody knows what it was. */
+static void what_was_recorded_is_added_up(void **state)
+{
+	struct spool_event kernel = { .kind = SPOOL_SAMPLE, .sample = { .kernel = true } };
+	struct err err;
+	struct look l;
+	struct stat st;
+
+	(void)state;
+	char *dir = folder_make(&err), *log = folder_path(dir, "log"), name[16];
+	int fd = open(log, O_RDWR | O_CREAT | O_EXCL, 0600);
+	struct spool_writer *w = spool_writer_new_file(fd, "tick", 4000000, &err);
+	assert_non_null(w);
+	for (unsigned i = 0; i < FILES; i++) {
+		(void)snprintf(name, sizeof(name), "f%u", i);
+		char *path = folder_path(dir, name);
+		int file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+
+		assert_int_equal(fstat(file, &st), 0);
+		close(file);
+		put(w, (struct spool_event){
+			.kind = SPOOL_MMAP,
+			.mmap = { AT + i * PAGE, PAGE, 0, major(st.st_dev), minor(st.st_dev),
+				  st.st_ino, 0, path } });
+		if (i == GONE)
+			assert_int_equal(unlink(path), 0);
+		for (unsigned k = 0; k <= i; k++)
+			put(w, (struct spool_event){ .kind = SPOOL_SAMPLE,
+						     .sample = { .pc = AT + i * PAGE + k } });
+		free(path);
+	}
+	put(w, kernel);
+	put(w, (struct spool_event){ .kind = SPOOL_SAMPLE, .sample = { .pc = PAGE } });
+	assert_int_equal(spool_flush(w, true, &err), 0);
+	spool_writer_free(w);
+	close(fd);
+	assert_int_equal(look_read(log, &l, &err), 0);
+	assert_int_equal(l.samples, 1 + 2 + 3 + 4 + 5 + 2);
+	assert_int_equal(l.kernel, 1);
+	assert_int_equal(l.nfile, FILES - 1);
+	for (unsigned i = 0, file = FILES; i < l.nfile; i++) {
+		file -= file - 1 == GONE ? 2 : 1;	/* the most first */
+		(void)snprintf(name, sizeof(name), "/f%u", file);
+		assert_string_equal(strrchr(l.file[i].path, '/'), name);
+		assert_int_equal(l.file[i].samples, file + 1);
+	}
+	look_free(&l);
+	assert_int_equal(look_read(dir, &l, &err), -1);
+	assert_int_equal(folder_remove(dir, &err), 0);
+	assert_int_equal(look_read(log, &l, &err), -1);
+	free(log);
+	free(dir);
+}
+
 static void libraries_are_known_by_name(void **state)
 {
 	(void)state;
@@ -105,9 +175,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_runs_is_seen),
 		cmocka_unit_test(programs_come_first),
+		cmocka_unit_test(what_was_recorded_is_added_up),
 		cmocka_unit_test(libraries_are_known_by_name),
 	};
 
+	(void)mallopt(M_PERTURB, 0xa5);		/* what nobody has set is not 0 */
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -150,10 +150,30 @@ static void a_join_knows_what_holds_on_both_ways(void **state)
 	assert_in_range(same, ROUNDS / 100, ROUNDS - ROUNDS / 100);
 }
 
+/* A call that throws has overwritten the registers that calls may overwrite, and no others. */
+static void a_landing_pad_sees_what_calls_preserve(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < ABS_NREG; i++) {
+		struct abs_state s, out;
+		/* rbx rsp rbp r12-r15 */
+		bool kept = i == 3 || i == 4 || i == 5 || i >= 12;
+
+		absint_top(&s);
+		assert_false(absint_throw(&s, &out));
+		s.v[i].may = 1 << 5;
+		if (absint_throw(&s, &out) != kept)
+			fail_msg("register %u", i);
+		for (unsigned k = 0; k < ABS_NREG; k++)
+			assert_int_equal(out.v[k].may, kept && k == i ? 1 << 5 : 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_join_knows_what_holds_on_both_ways),
+		cmocka_unit_test(a_landing_pad_sees_what_calls_preserve),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

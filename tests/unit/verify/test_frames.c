@@ -1,0 +1,69 @@
+/* test_frames.c - where unwind rows begin: by each form of a distance (tests/asm/advances.s) */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "tests/unit/asm.h"
+#include "verify/parts.h"
+
+static const uint8_t cie[] = { 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b };
+enum { CODE_ALIGN = 3 };
+
+/* The original, with distances in units of so many bytes. */
+static void read_rows(struct verify *v, uint8_t unit)
+{
+	static struct verify_stats stats;
+	static struct err err;
+	unsigned found = 0;
+
+	*v = (struct verify){ .a = arena_new(), .err = &err, .stats = &stats };
+	struct bytes file = asm_build("advances", "-shared", v->a);
+	uint8_t *copy = arena_dup(v->a, file.p, file.n);
+	for (uint64_t i = 0; i + sizeof(cie) <= file.n; i++)
+		if (memcmp(copy + i, cie, sizeof(cie)) == 0) {
+			copy[i + CODE_ALIGN] = unit;
+			found++;
+		}
+	assert_int_equal(found, 1);
+	if (image_parse((struct bytes){ copy, file.n }, v->a, &v->orig, &err) < 0)
+		fail_msg("%s", err.text);
+	v->gen = v->orig;		/* nothing asks for it */
+	if (verify_frames(v) < 0)
+		fail_msg("%s", err.text);
+}
+
+static void rows_begin_behind_their_distances(void **state)
+{
+	static const vaddr distance[] = { 1, 100, 1000, 70000 };
+	struct verify v;
+
+	(void)state;
+	for (uint8_t unit = 1; unit <= 2; unit++) {
+		read_rows(&v, unit);
+		assert_int_equal(v.ocfi.nfde, 1);
+		struct vcursor c = { .cfi = &v.ocfi, .fde = NO_FDE };
+		vaddr at = v.ocfi.fde[0].addr;
+
+		assert_true(vstates_is_entry(v.states, vcfi_state(&c, at)));
+		for (int i = 0; i < 4; i++) {
+			uint32_t before = vcfi_state(&c, at);
+
+			at += unit * distance[i];
+			assert_int_equal(vcfi_state(&c, at - 1), before);
+			assert_int_not_equal(vcfi_state(&c, at), before);
+		}
+		assert_int_equal(vcfi_state(&c, at + 20000), vcfi_state(&c, at));
+		arena_free(v.a);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_begin_behind_their_distances),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
