@@ -89,6 +89,7 @@ static void a_table_of_raw_cells_prints_as_the_one_it_was_made_of(void **state)
 	table_free(again);
 }
 
+/* An empty one: it is not known. */
 static void a_cell_that_is_no_number_is_shown_as_text(void **state)
 {
 	struct table *t = table_new("t", 1, &(struct table_column){ "n", TABLE_UINT });
@@ -96,7 +97,7 @@ static void a_cell_that_is_no_number_is_shown_as_text(void **state)
 	(void)state;
 	table_row_text(t, (const char *const[]){ "12x" });
 	table_row_text(t, (const char *const[]){ "" });
-	expect(t, true, "{\"t\": [\n  {\"n\": \"12x\"},\n  {\"n\": \"\"}\n]}\n");
+	expect(t, true, "{\"t\": [\n  {\"n\": \"12x\"},\n  {\"n\": null}\n]}\n");
 }
 
 static void several_tables_have_headings_or_keys(void **state)
