@@ -11,7 +11,7 @@ TIMEFORMAT=%U
 took=$({ time "$root/stalls" 1000000; } 2>&1)
 took=${took//[!0-9.]/}
 n=$(awk -v s="$took" 'BEGIN { printf "%.0f", 1e6 * 12 / (s > 0.05 ? s : 0.05) }')
-morphctl record -o "$root/log" --clock=cpu-clock -- "$root/stalls" "$n" 2>"$root/why" || skip_all "$(cat "$root/why")"
+morphctl record -o "$root/log" --clock=cpu-clock --rate=997 -- "$root/stalls" "$n" 2>"$root/why" || skip_all "$(cat "$root/why")"
 # How often everything runs, by the program's own counters, in another run.
 "$B/morph-edit" instrument "$root/stalls" -o "$root/counting" --counts "$root/counts" && "$root/counting" "$n" &&
 	"$B/morph-edit" counts "$root/stalls" "$root/counts" -o "$root/exact" || not_ok "the program counts itself"

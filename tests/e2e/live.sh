@@ -256,11 +256,23 @@ wait "$pid"
 # --- where a thread stands ---
 
 # WHERE: nothing is swapped while the process stands there, and with SIGUSR1 it goes on to its end.
+# NAME: on $pid; what is said, and the exit code.  On a busy machine its main thread may not get that far at
+# once, nor the others stop in time: then it is asked again.
+asked() {
+	local said code
+	for _ in {1..50}; do
+		said=$(on "$pid" "$1" --patience=200 2>&1)
+		code=$?
+		grep -q "does not come to a CPU in time\|its threads do not stop in time" <<<"$said" || break
+	done
+	echo "$said"
+	return $code
+}
 stands() {
 	local said rc
 	start "$root/stands.out" "$root/steady" "$1"
 	sleep 0.2
-	said=$(on "$pid" steady --patience=200 2>&1)
+	said=$(asked steady)
 	[ $? = 3 ] && grep -q "stands where the text changes" <<<"$said" || { echo "$said"; return 1; }
 	[ "$1" = call ] || { kill -USR1 "$pid" && sleep 0.1 && on "$pid" steady; } || return 1
 	sleep 0.1
@@ -344,15 +356,11 @@ if ${CC:-cc} -O2 -pie -Wl,-z,noseparate-code -o "$root/joined" "$root/static.c" 
 	check "a program with headers in its code is refused" grep -q "headers are in the segment" "$root/said"
 fi
 
-# REASON NAME: on $pid; on a busy machine its main thread may not get that far at once, nor the others stop in time
-refused() {
+refused() {		# REASON NAME: on $pid
 	local said code
 	sleep 0.2
-	for _ in {1..50}; do
-		said=$(on "$pid" "$2" --patience=200 2>&1)
-		code=$?
-		grep -q "does not come to a CPU in time\|no moment for it came" <<<"$said" || break
-	done
+	said=$(asked "$2")
+	code=$?
 	[ $code = 3 ] && grep -q "$1" <<<"$said" || { echo "$said"; return 1; }
 }
 kernel_is() { uname -r | awk -F. -v a="$1" -v b="$2" '{ exit !($1 > a || ($1 == a && $2 + 0 >= b)) }'; }

@@ -27,22 +27,30 @@ in_new() { nm "$root/gen/steady" | awk -v lo="$new_at" -v size="$new_size" '
 in_new >"$root/names"
 [ "$(wc -l <"$root/names")" -ge 3 ] && ok "functions have moved" || not_ok "functions have moved: $(cat "$root/names")"
 
-perf_names() {		# samples in new text have names of functions that moved, all of them
+perf_names() {		# SECONDS: samples in new text have names of functions that moved, all of them
 	local lo=$((base + 0x$new_at)) hi
 	hi=$((lo + 0x$new_size))
-	perf record -q -e cpu-clock -c 100000 -o "$root/perf.data" -p "$pid" -- sleep 1 >/dev/null 2>&1 || { echo "perf cannot record"; return 1; }
+	perf record -q -e cpu-clock -c 100000 -o "$root/perf.data" -p "$pid" -- sleep "$1" >/dev/null 2>&1 || { echo "perf cannot record"; return 1; }
 	perf script -i "$root/perf.data" -F ip,sym 2>/dev/null | awk -v lo="$lo" -v hi="$hi" -v names="$root/names" '
 		function hex(s,    i, v) { for (i = 1; i <= length(s); i++) v = v * 16 + index("0123456789abcdef", substr(s, i, 1)) - 1; return v }
 		BEGIN { while ((getline line < names) > 0) { split(line, f, " "); known[f[1]] = 1 } }
 		hex($1) >= lo && hex($1) < hi { n++; if ($2 in known) named++; else print }
-		END { print n + 0, "samples in new text,", named + 0, "named"; exit !(n > 3 && n == named) }'
+		END { print n + 0, "samples in new text,", named + 0, "named"; exit n > 3 ? n != named : 2 }'
+}
+perf_names_it() {	# a busy machine has few samples in a second
+	perf_names 1
+	case $? in
+	0) return 0 ;;
+	2) perf_names 10 ;;
+	*) return 1 ;;
+	esac
 }
 if ! command -v perf >/dev/null; then
 	skip "perf names functions in new text" "there is no perf"
 elif ! perf record -q -e cpu-clock -o "$root/perf.try" -- true >/dev/null 2>&1; then
 	skip "perf names functions in new text" "perf cannot record here"
 else
-	check "perf names functions in new text" perf_names
+	check "perf names functions in new text" perf_names_it
 fi
 
 gdb_names() {		# NAME ADDRESS LINE: gdb, stopped in new text, names the function with the line that is said, and its callers

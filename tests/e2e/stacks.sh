@@ -76,7 +76,7 @@ check "the library, with what it calls back" [ "$(jq '.modules[] | select(.modul
 check "what is left out together has no sample twice" jq -e --argjson all "$all" '.procedures[-1] |
 	.procedure == "[all others]" and .with_callees <= $all and .with_callees >= .samples' "$root/report"
 
-check "who does not show callers does not look for them" "$B/morphctl" stats "$root/log" "$root/log" --json >"$root/stats" 2>"$root/said"
+check "who does not show callers does not look for them" eval '"$B/morphctl" stats "$root/log" "$root/log" --json >"$root/stats" 2>"$root/said"'
 check "nor tells of them" not grep -q 'cut off' "$root/said"
 check "a page of it is as ever" exported "$root/log" --html="$root/page.html"
 check "without them" not grep -q 'cut off\|with_callees' "$root/page.html" "$root/said"
