@@ -8,17 +8,7 @@
 19:	xor	%eax, %eax
 	ret
 	.endm
-	.macro begin name
-	.globl	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/global.inc"
 	.macro table t
 	.section .rodata
 	.p2align 3

@@ -1,18 +1,7 @@
 # Functions of which each needs something that the Editor and the Verifier assume; a part in a
 # test breaks that in one of the two (tests/unit/verify/test_assumptions.c).
 
-	.macro begin name
-	.globl	\name
-	.hidden	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/hidden.inc"
 	.macro four_cases
 10:	mov	$10, %eax
 	ret

@@ -2,16 +2,7 @@
 # loads from the table get a displacement instead.  test_shift.c damages the code that shows which
 # address a load reads from.
 
-	.macro begin name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/local.inc"
 	.macro cases
 10:	mov	$10, %ecx
 11:	mov	$11, %edx

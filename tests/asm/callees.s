@@ -1,17 +1,6 @@
 # Functions that return or do not, and that overwrite some registers; test_returns.c says which.
 
-	.macro begin name
-	.globl	\name
-	.hidden	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/hidden.inc"
 
 	.text
 begin clears_rcx

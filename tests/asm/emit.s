@@ -1,17 +1,7 @@
 # Every way in which a block can end.  _start calls each function with 0..47 and a second value,
 # folds the results into one word and writes it to standard output.
 
-	.macro begin name
-	.globl	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/global.inc"
 	.macro long			# over 127 bytes that change %rax in a way of their own
 	.rept	24
 	imul	$31, %rax, %rax

@@ -1,15 +1,5 @@
 # exported.s - functions that others find by name; some of them are split when they are moved
-	.macro begin name
-	.globl	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/global.inc"
 
 	.text
 begin lower

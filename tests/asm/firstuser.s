@@ -1,17 +1,6 @@
 # The first function of the code forms the address of the other one, and nothing else does.
 
-	.macro begin name
-	.globl	\name
-	.hidden	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/hidden.inc"
 
 	.text
 	.nops	16			# no function begins where the section is aligned to

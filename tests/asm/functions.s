@@ -1,16 +1,6 @@
 # Functions that have one property of functions, blocks or edges each; test_analyze.c says which.
 
-	.macro begin name
-	.globl	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/global.inc"
 
 	.text
 begin counted_loop

@@ -1,17 +1,7 @@
 # Functions with one way each to decide where control goes, or to leave it open; test_interpret.c says
 # which.
 
-	.macro begin name
-	.globl	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/global.inc"
 
 	.text
 begin by_register

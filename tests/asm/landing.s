@@ -1,17 +1,7 @@
 # Exception tables of every form.  Nothing of this runs: test_landing.c analyses it, emits it in many
 # orders and checks where exceptions would go.
 
-	.macro begin name
-	.globl	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/global.inc"
 	.macro frame
 	push	%rbx
 	.cfi_def_cfa_offset 16

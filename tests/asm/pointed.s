@@ -1,16 +1,7 @@
 # Functions whose addresses are kept as data or formed by code, each in a way of its own.
 # NAME is the function, use_NAME the code that forms its address.
 
-	.macro begin name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/local.inc"
 	.macro leaf name
 begin \name
 	lea	1(%rdi), %rax

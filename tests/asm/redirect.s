@@ -3,16 +3,7 @@
 # libraries, compares pointers that come from different places and exits with the number of the
 # first pair that differs, 0 if none.
 
-	.macro begin name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/local.inc"
 	.macro plain name, value	# a function that returns its number
 begin \name
 	mov	$\value, %eax

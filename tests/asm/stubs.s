@@ -1,17 +1,7 @@
 # Calls and tail jumps over the procedure linkage table, to functions that another module could
 # interpose.
 
-	.macro begin name
-	.globl	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/global.inc"
 
 	.text
 begin twice

@@ -1,16 +1,6 @@
 # Functions whose names or places are difficult for the symbols of new text; test_accepted.c says why.
 
-	.macro begin name
-	.globl	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/global.inc"
 
 	.text
 	.type	one_name, @function

@@ -4,16 +4,7 @@
 # own that could use it.  _start, for a PIE, exits with 0 when the program computed what it must and
 # labels from different places are equal.
 
-	.macro begin name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/local.inc"
 
 	.text
 begin interpret				# rdi program, rdx table; result in eax, rcx address of op_halt

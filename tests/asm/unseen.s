@@ -1,18 +1,7 @@
 # Programs in which an assumption of the Editor and the Verifier is not true: CASE says which one
 # (tests/unit/verify/test_unseen.c).  Each ends with the status that it computes.
 
-	.macro begin name
-	.globl	\name
-	.hidden	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/hidden.inc"
 	.macro dispatch_by t
 	lea	\t(%rip), %rdx
 	movslq	(%rdx,%rdi,4), %rax

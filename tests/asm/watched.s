@@ -1,18 +1,7 @@
 # Functions whose inner addresses other code has, or only seems to have.  NAME is the function,
 # use_NAME the code that has the address.
 
-	.macro begin name
-	.globl	\name
-	.hidden	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
+	.include "tests/asm/hidden.inc"
 
 	.text
 # As the C library's handler of the signal by which threads are cancelled does.

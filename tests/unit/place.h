@@ -176,6 +176,29 @@ static inline int place_recover(const struct place *p, struct install_recovered 
 	return install_recover(p->originals_fd, place_told, out, err);
 }
 
+/* What the request asks for; ctx is the place. */
+static inline int do_install(void *ctx)
+{
+	struct install_request r = request_of(ctx);
+
+	return install_generation(&r, NULL);
+}
+
+static inline int do_restore(void *ctx)
+{
+	struct restore_request r = restore_of(ctx);
+
+	return install_restore(&r, NULL);
+}
+
+static inline int do_recover(void *ctx)
+{
+	const struct place *p = ctx;
+	struct install_recovered done;
+
+	return place_recover(p, &done, NULL);
+}
+
 static inline bool holds(const char *path, const struct digest *d)
 {
 	struct digest got = digest_path(path);

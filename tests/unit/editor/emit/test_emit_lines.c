@@ -77,10 +77,8 @@ static void a_dispatch_is_in_one_line(void **state)
 	for (unsigned size = 20; size < 100; size++) {
 		struct arena *a = arena_new();
 		struct irtext t;
-		char text[512];
 
-		(void)snprintf(text, sizeof(text), interpreter, size);
-		parse(text, a, &t);
+		parse(arena_printf(a, interpreter, size), a, &t);
 		across += is_across(where_is(&t.prog, 1));
 		t.prog.fn[0].block[1].in_line = true;
 		if (is_across(where_is(&t.prog, 1)))
@@ -144,10 +142,8 @@ static void the_jmp_behind_a_branch_is_in_its_line(void **state)
 			struct emit_plan plan;
 			struct irtext t;
 			struct err err;
-			char ir[512];
 
-			(void)snprintf(ir, sizeof(ir), text, size);
-			parse(ir, a, &t);
+			parse(arena_printf(a, text, size), a, &t);
 			t.prog.line_costs = &costs;
 			t.prog.fn[0].redirected = true;
 			t.prog.fn[0].align = 64;
@@ -184,10 +180,8 @@ static void a_short_loop_is_in_one_line(void **state)
 		struct emit_plan plan;
 		struct irtext t;
 		struct err err;
-		char ir[512];
 
-		(void)snprintf(ir, sizeof(ir), text, size);
-		parse(ir, a, &t);
+		parse(arena_printf(a, text, size), a, &t);
 		t.prog.line_costs = &costs;
 		t.prog.fn[0].redirected = true;
 		t.prog.fn[0].align = 64;
@@ -398,10 +392,8 @@ static void prices_that_are_given_up_leave_no_branch_long(void **state)
 		struct irtext t;
 		struct emit_plan plan;
 		struct err err;
-		char text[512];
 
-		(void)snprintf(text, sizeof(text), interpreter, size);
-		parse(text, a, &t);
+		parse(arena_printf(a, interpreter, size), a, &t);
 		for (uint32_t b = 0; b < t.prog.fn[0].nblock; b++)
 			t.prog.fn[0].block[b].in_line = true;
 		assert_int_equal(emit_plan_fill(&plan, &t.prog, NULL, &err), 0);

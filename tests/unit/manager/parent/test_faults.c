@@ -47,28 +47,6 @@ static void tell(const char *what, const struct outcomes *o)
 
 /* --- swaps --- */
 
-static int do_install(void *ctx)
-{
-	struct install_request r = request_of(ctx);
-
-	return install_generation(&r, NULL);
-}
-
-static int do_restore(void *ctx)
-{
-	struct restore_request r = restore_of(ctx);
-
-	return install_restore(&r, NULL);
-}
-
-static int do_recover(void *ctx)
-{
-	const struct place *p = ctx;
-	struct install_recovered done;
-
-	return place_recover(p, &done, NULL);
-}
-
 static void check_place(struct place *p, bool to_generation, bool done)
 {
 	const struct digest *to = to_generation ? &p->generation : &p->original;

@@ -16,31 +16,10 @@
 
 #include "manager/parent/install_back.h"
 #include "tests/unit/inject.h"
+#include "tests/unit/manager/parent/onefile.h"
 #include "tests/unit/place.h"
 
 enum { MANY = 5000 };		/* no operation has so many system calls */
-
-static int do_install(void *ctx)
-{
-	struct install_request r = request_of(ctx);
-
-	return install_generation(&r, NULL);
-}
-
-static int do_restore(void *ctx)
-{
-	struct restore_request r = restore_of(ctx);
-
-	return install_restore(&r, NULL);
-}
-
-static int do_recover(void *ctx)
-{
-	const struct place *p = ctx;
-	struct install_recovered done;
-
-	return place_recover(p, &done, NULL);
-}
 
 /* As `morphctl undo`, without a journal. */
 static int do_back(void *ctx)
@@ -73,37 +52,6 @@ static int do_back(void *ctx)
 			return -1;
 	}
 	return 0;
-}
-
-static uint64_t inode(const char *path, nlink_t *links)
-{
-	struct stat st;
-
-	assert_int_equal(lstat(path, &st), 0);
-	assert_true(S_ISREG(st.st_mode));
-	if (links)
-		*links = st.st_nlink;
-	return st.st_ino;
-}
-
-/* All three names are one file with that content, as it was. */
-static void assert_one_file(const struct place *p, const struct digest *d)
-{
-	struct stat st;
-
-	assert_true(holds(p->path, d));
-	assert_int_equal(stat(p->path, &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0751);
-	assert_int_equal(st.st_mtim.tv_sec, 1111111111);
-	assert_int_equal(st.st_nlink, 3);
-	assert_int_equal(inode(p->twin, NULL), st.st_ino);
-	assert_int_equal(inode(p->third, NULL), st.st_ino);
-}
-
-static void assert_nothing_beside(const struct place *p)
-{
-	assert_int_equal(entries(p->dir), 2);
-	assert_int_equal(entries(p->other), 1);
 }
 
 struct kind {

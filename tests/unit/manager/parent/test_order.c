@@ -15,27 +15,6 @@
 #include "tests/unit/calls.h"
 #include "tests/unit/place.h"
 
-static int do_install(void *ctx)
-{
-	struct install_request r = request_of(ctx);
-
-	return install_generation(&r, NULL);
-}
-
-static int do_restore(void *ctx)
-{
-	struct restore_request r = restore_of(ctx);
-
-	return install_restore(&r, NULL);
-}
-
-static int do_recover(void *ctx)
-{
-	struct install_recovered done;
-
-	return place_recover(ctx, &done, NULL);
-}
-
 /* As long after as it takes for everything to go. */
 static int do_sweep(void *ctx)
 {

@@ -183,18 +183,26 @@ static void observe(uint32_t generation, unsigned n, double times)
 	}
 }
 
+/* Before the swap and after it, each so often. */
+static void is_observed(unsigned before, unsigned after, double longer)
+{
+	struct err err;
+
+	m.generation = 0;
+	assert_int_equal(store_module_put(w.store, &m, &err), 0);
+	observe(0, before, 1);
+	m.generation = 1;
+	assert_int_equal(store_module_put(w.store, &m, &err), 0);
+	observe(1, after, longer);
+}
+
 static void a_speed_that_is_found_out_is_kept(void **state)
 {
 	struct store_measured got;
 	struct err err;
 
 	(void)state;
-	m.generation = 0;
-	assert_int_equal(store_module_put(w.store, &m, &err), 0);
-	observe(0, 12, 1);
-	m.generation = 1;
-	assert_int_equal(store_module_put(w.store, &m, &err), 0);
-	observe(1, 20, 0.8);
+	is_observed(12, 20, 0.8);
 	assert_int_equal(store_measured_get(w.store, m.id, 1, false, &got, &err), 1);
 	assert_int_equal(got.by, STORE_BY_RUNS);
 	assert_int_equal(got.before, 0);
@@ -212,15 +220,8 @@ static void a_speed_that_is_found_out_is_kept(void **state)
 
 static void what_is_slower_has_its_loss_kept(void **state)
 {
-	struct err err;
-
 	(void)state;
-	m.generation = 0;
-	assert_int_equal(store_module_put(w.store, &m, &err), 0);
-	observe(0, 12, 1);
-	m.generation = 1;
-	assert_int_equal(store_module_put(w.store, &m, &err), 0);
-	observe(1, 20, 1.25);
+	is_observed(12, 20, 1.25);
 	assert_int_equal(restores, 1);
 	struct work_saved s = saved();
 	assert_int_equal(s.use[0].why, WORK_MEASURED);
