@@ -16,6 +16,11 @@ struct work_fleet_wanted {
 	bool taken[2];
 };
 
+struct work_fleet_judged {
+	int64_t module;
+	double samples;			/* its own, when it was judged */
+};
+
 struct work_fleet_gives {
 	int64_t module;
 	struct digest original;

@@ -39,6 +39,8 @@ struct work_fleet {
 	uint32_t nwanted;
 	struct work_fleet_gives *gives;	/* which modules are given, as far as it was asked */
 	uint32_t ngives;
+	struct work_fleet_judged *judged;	/* of work_fleet_is_news() */
+	uint32_t njudged;
 	/* How the last one went; ended_ns 0: there was none since the start. */
 	uint64_t ended_ns, dropped;
 	uint32_t taken, refused, fleet, left_out;
@@ -342,6 +344,10 @@ int work_fleet_add(struct work *w, const struct store_module *m, const struct po
 /* The same, but nothing is added. */
 int work_fleet_worth(struct work *w, const struct store_module *m, const struct policy *p,
 		     struct work_fleet_use *out, struct err *err);
+/* Is it for the fleet's sake to be judged again?  Yes, once, when its own samples have grown by
+ * a tenth since the last time, or what the fleet knows, or the policy, has changed. */
+bool work_fleet_is_news(struct work *w, const struct store_module *m);
+void work_fleet_is_new(struct work_fleet *f);	/* that has changed */
 /* ", and 400 of a fleet of 23", or "". */
 void work_fleet_text(const struct work_fleet_use *u, char *out, size_t n);
 

@@ -376,6 +376,7 @@ int work_apply_fleet(struct work *w, struct err *err)
 	free(w->fleet.gives);
 	w->fleet.gives = NULL;
 	w->fleet.ngives = 0;
+	work_fleet_is_new(&w->fleet);
 	w->fleet.known = false;
 	w->fleet.retry_ms = 0;
 	return shares(w) ? 0 : store_fleet_clear(w->store, err);
@@ -383,6 +384,7 @@ int work_apply_fleet(struct work *w, struct err *err)
 
 void work_fleet_free(struct work *w)
 {
+	work_fleet_is_new(&w->fleet);
 	free(w->fleet.gives);
 	free(w->fleet.given);
 	free(w->fleet.wanted);

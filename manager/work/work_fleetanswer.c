@@ -163,6 +163,7 @@ void work_fleet_answer(struct work *w)
 	}
 	f->under_way = false;
 	f->taken = f->refused = f->fleet = f->left_out = 0;
+	work_fleet_is_new(f);
 	f->ended_ns = store_now_ns();
 	(void)snprintf(f->trouble, sizeof(f->trouble), "%.500s", m.text);
 	bool good = m.num[MSG_SHARED_status] == ERR_NONE ||

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
+#include "manager/work/fleetwork.h"
 #include "manager/work/work.h"
 #include "policy/fleetweight.h"
 #include "policy/policy.h"
@@ -96,6 +98,32 @@ int work_fleet_worth(struct work *w, const struct store_module *m, const struct 
 		store_profile_free(&f.profile);
 	store_profile_free(&own);
 	return rc < 0 ? -1 : 0;
+}
+
+bool work_fleet_is_news(struct work *w, const struct store_module *m)
+{
+	struct work_fleet *f = &w->fleet;
+	struct work_fleet_judged *j = f->judged, *end = j + f->njudged;
+	double samples = (double)m->samples;
+
+	while (j != end && j->module != m->id)
+		j++;
+	if (j == end) {
+		f->judged = memory_grow(f->judged, f->njudged + (size_t)1, sizeof(*j));
+		j = &f->judged[f->njudged++];
+		j->module = m->id;
+	} else if (samples >= j->samples && samples < 1.1 * j->samples) {
+		return false;
+	}
+	j->samples = samples;
+	return true;
+}
+
+void work_fleet_is_new(struct work_fleet *f)
+{
+	free(f->judged);
+	f->judged = NULL;
+	f->njudged = 0;
 }
 
 void work_fleet_text(const struct work_fleet_use *u, char *out, size_t n)

@@ -1,8 +1,8 @@
 /* work_next.c - what is next for a module, in words and as a code; see work_next.h
  *
- * What the policy and the place of the file forbid comes first, then what its window of recent
- * samples lacks, then what would be decided at its end.  Times are estimates by the rate at
- * which the window has filled so far.
+ * What the policy forbids comes first, and the place of the file, about which the parent is
+ * asked; then what its window of recent samples lacks, then what would be decided at its end.
+ * Times are estimates by the rate at which the window has filled so far.
  *
  * Tested by tests/unit/manager/control/test_show_overview.c.
  */
@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "lib/err.h"
 #include "lib/table.h"
@@ -55,22 +54,20 @@ static void say_wait(double wait_s, char *out, size_t size)
 	(void)snprintf(out, size, ", about %s", text);		/* fits */
 }
 
-/* What everybody can see of the place; the parent looks closer before it swaps. */
-static bool is_misplaced(const struct store_module *m, const struct policy *p,
-			 struct work_next *out)
+/* As before a swap; without the path, which stands beside it. */
+static bool is_misplaced(struct work *w, const struct store_module *m, struct work_next *out)
 {
-	struct stat st;
-	const char *why = "";
+	size_t n = strlen(m->path);
+	struct err why = { 0 };
+	struct names also;
 
-	if (lstat(m->path, &st) < 0)
+	if (work_check(w, m->path, &also, &why) == 0 || why.kind != ERR_REFUSED)
 		return false;
-	if (st.st_mode & (S_ISUID | S_ISGID))
-		why = st.st_mode & S_ISUID ? "set-user-id" : "set-group-id";
-	else if (st.st_nlink > 1 && !p->hard_links && !m->generation)
-		why = "further hard links";
-	if (*why)
-		(void)snprintf(out->text, sizeof(out->text), "left: %s", why);
-	return *why;
+	bool named = why.text[0] == '\'' && strncmp(why.text + 1, m->path, n) == 0 &&
+		     strncmp(why.text + 1 + n, "': ", 3) == 0;
+	(void)snprintf(out->text, sizeof(out->text), "left: %.360s",
+		       why.text + (named ? n + 4 : 0));
+	return true;
 }
 
 /* True: it is left alone, whatever its samples say. */
@@ -78,7 +75,6 @@ static bool is_left(struct work *w, const struct store_module *m, struct policy 
 		    struct work_next *out)
 {
 	const struct policy_rule *rule = work_rule(w, m->path, policy);
-	bool misplaced = is_misplaced(m, w->policy, out);
 
 	out->code = m->refusal[0]			   ? WORK_NEXT_REFUSED
 		    : !policy_allows(w->policy, m->path) ? WORK_NEXT_EXCLUDED
@@ -92,7 +88,7 @@ static bool is_left(struct work *w, const struct store_module *m, struct policy 
 		(void)snprintf(out->text, sizeof(out->text),
 			       "left: rule '%.200s' of the policy",
 			       rule->name ? rule->name : "");
-	return out->code != WORK_NEXT_PLACE || misplaced;
+	return out->code != WORK_NEXT_PLACE || is_misplaced(w, m, out);
 }
 
 static void lacks_samples(const struct work_foresight *f, struct work_next *out)

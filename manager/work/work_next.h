@@ -24,7 +24,7 @@ struct work_next {
 	double times_as_fast;	/* that it should become, estimated; 0: not known */
 };
 
-/* Asks the parent nothing, and changes nothing. */
+/* Changes nothing. */
 int work_next(struct work *w, const struct store_module *m, struct work_next *out,
 	      struct err *err);
 

@@ -33,6 +33,8 @@ struct case_file {
 	struct store_profile use, made;
 	struct decide_module d;
 	struct policy policy;			/* as it is for the module */
+	double since_s;				/* that the window lasts */
+	bool ends;				/* it is complete */
 	/* others' evidence counts, and the window goes on if nothing comes of it */
 	bool early;
 	bool counts;				/* it is to be counted first */
@@ -169,6 +171,41 @@ static int fill_speed(struct work *w, struct case_file *c, uint64_t now_ns,
 	return 0;
 }
 
+/* The newest layout, and the window of recent samples. */
+static int open_window(struct work *w, struct case_file *c, uint64_t now_ns, struct err *err)
+{
+	if (store_generation_newest_layout(w->store, c->m.id, &c->m.original, &c->newest, err) <
+		    0 ||
+	    store_use_get(w->store, c->m.id, &c->window, err) < 0)
+		return -1;
+	c->since_s = decide_since_s(c->window.begun_ns, now_ns);
+	c->ends = decide_window_ends(&c->policy, !c->newest.id,
+				     store_profile_samples(&c->window.recent), c->since_s);
+	return 0;
+}
+
+/* What is decided by, when the uses are loaded. */
+static int fill_facts(struct work *w, struct case_file *c, uint64_t now_ns,
+		      uint32_t *observations, struct err *err)
+{
+	return add_inherited(w, c, err) < 0 || add_fleet(w, c, err) < 0 ||
+	       fill_costs(w, c, now_ns, err) < 0 ||
+	       fill_speed(w, c, now_ns, observations, err) < 0 ||
+	       fill_runs(w, c, now_ns, err) < 0 ? -1 : 0;
+}
+
+/* Is it to be counted, and how?  *why tells that, or why not. */
+static void look_at_counting(struct work *w, struct case_file *c, enum decide_count *why)
+{
+	double open = 1 - decide_quality(&c->d.use);
+	enum decide_count burst = decide_burst(&c->policy, &c->d, open);
+
+	*why = decide_counts(&c->policy, &c->d, open);
+	c->bursts = burst == DECIDE_COUNT && work_burst_possible(w, &c->m, &c->policy);
+	c->counts = c->bursts || *why == DECIDE_COUNT;
+	*why = c->bursts ? burst : *why;
+}
+
 /* Not where the policy asks whose use it is: counts are everybody's.  Counts that do not hold
  * any more say too little. */
 static int plan_counting(struct work *w, struct case_file *c, struct err *err)
@@ -180,12 +217,9 @@ static int plan_counting(struct work *w, struct case_file *c, struct err *err)
 	int rc = work_evidence_holds(w, &c->m, &c->policy, use, err);
 	if (rc)
 		return rc < 0 ? -1 : 0;
-	double open = 1 - decide_quality(&c->d.use);
-	enum decide_count why = decide_counts(&c->policy, &c->d, open);
-	enum decide_count burst = decide_burst(&c->policy, &c->d, open);
-	c->bursts = burst == DECIDE_COUNT && work_burst_possible(w, &c->m, &c->policy);
-	c->counts = c->bursts || why == DECIDE_COUNT;
-	role_log("%s: %s%s", c->m.path, decide_count_text[c->bursts ? burst : why],
+	enum decide_count why;
+	look_at_counting(w, c, &why);
+	role_log("%s: %s%s", c->m.path, decide_count_text[why],
 		 c->bursts ? ", for a while, in a process that goes on" : "");
 	return store_counted_delete(w->store, c->m.id, err);
 }
@@ -245,10 +279,7 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 	uint32_t observations;
 
 	if (load_uses(w, c, err) < 0 || forget_old(w, c, err) < 0 ||
-	    add_inherited(w, c, err) < 0 || add_fleet(w, c, err) < 0 ||
-	    fill_costs(w, c, now_ns, err) < 0 ||
-	    fill_speed(w, c, now_ns, &observations, err) < 0 ||
-	    fill_runs(w, c, now_ns, err) < 0)
+	    fill_facts(w, c, now_ns, &observations, err) < 0)
 		return -1;
 	struct decision d = decide(&c->policy, &c->d);
 	struct share share;
@@ -272,8 +303,8 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 }
 
 /* Does what is inherited count beside its own samples so far, or are they enough with a
- * fleet's?  1, 0, -1 */
-static int is_early(struct work *w, struct case_file *c, struct err *err)
+ * fleet's?  1, 0, -1.  `again`: a fleet's are asked about even if that was so before. */
+static int is_early(struct work *w, struct case_file *c, bool again, struct err *err)
 {
 	struct work_inherited i;
 	struct work_fleet_use f;
@@ -285,6 +316,8 @@ static int is_early(struct work *w, struct case_file *c, struct err *err)
 		rc = work_inherited(w, &c->m, &c->policy, &i, err);
 	if (rc < 0 || (rc > 0 && i.counts_as > 0))
 		return rc;
+	if (!again && !work_fleet_is_news(w, &c->m))
+		return 0;
 	if (work_fleet_worth(w, &c->m, &c->policy, &f, err) < 0)
 		return -1;
 	return f.weight >= 1 && (double)c->m.samples + f.weight >= c->policy.min_samples;
@@ -305,14 +338,10 @@ static int consider(struct work *w, int64_t module, struct case_file *c, struct 
 	const struct policy_rule *rule = work_rule(w, c->m.path, &c->policy);
 	if ((rule && rule->refuse) || !c->policy.automatic)
 		return 0;
-	if (store_generation_newest_layout(w->store, module, &c->m.original, &c->newest, err) <
-		    0 ||
-	    store_use_get(w->store, module, &c->window, err) < 0)
+	if (open_window(w, c, now_ns, err) < 0)
 		return -1;
-	double since_s = decide_since_s(c->window.begun_ns, now_ns);
-	if (!decide_window_ends(&c->policy, !c->newest.id,
-				store_profile_samples(&c->window.recent), since_s)) {
-		rc = is_early(w, c, err);
+	if (!c->ends) {
+		rc = is_early(w, c, false, err);
 		if (rc <= 0)
 			return rc;
 		c->early = true;
@@ -360,32 +389,24 @@ static int foresee(struct work *w, struct case_file *c, struct work_foresight *f
 	uint32_t observations;
 
 	(void)work_rule(w, c->m.path, &c->policy);
-	if (store_generation_newest_layout(w->store, c->m.id, &c->m.original, &c->newest, err) <
-		    0 ||
-	    store_use_get(w->store, c->m.id, &c->window, err) < 0)
+	if (open_window(w, c, now_ns, err) < 0)
 		return -1;
 	f->samples = store_profile_samples(&c->window.recent);
 	f->least = c->policy.min_samples;
-	f->since_s = decide_since_s(c->window.begun_ns, now_ns);
+	f->since_s = c->since_s;
 	f->last_s = c->newest.id ? 3600.0 * c->policy.cool_down_h : 0;
-	f->ends = decide_window_ends(&c->policy, !c->newest.id, f->samples, f->since_s);
-	int early = f->ends ? 0 : is_early(w, c, err);
-	f->ends = f->ends || early > 0;
+	int early = c->ends ? 0 : is_early(w, c, true, err);
+	f->ends = c->ends || early > 0;
 	if (early < 0 || !f->ends)
 		return early < 0 ? -1 : 0;
-	if (load_uses(w, c, err) < 0 || add_inherited(w, c, err) < 0 ||
-	    add_fleet(w, c, err) < 0 || fill_costs(w, c, now_ns, err) < 0 ||
-	    fill_speed(w, c, now_ns, &observations, err) < 0 ||
-	    fill_runs(w, c, now_ns, err) < 0 ||
+	if (load_uses(w, c, err) < 0 || fill_facts(w, c, now_ns, &observations, err) < 0 ||
 	    work_share(w, &c->m, &c->policy, &share, err) < 0)
 		return -1;
 	f->d = decide(&c->policy, &c->d);
-	double open = 1 - decide_quality(&c->d.use);
-	f->counts = f->d.reason == DECIDE_UNSEEN && c->policy.share_layouts <= 1 &&
-		    decide_but_unseen(&c->policy, &c->d).act &&
-		    (decide_counts(&c->policy, &c->d, open) == DECIDE_COUNT ||
-		     (decide_burst(&c->policy, &c->d, open) == DECIDE_COUNT &&
-		      work_burst_possible(w, &c->m, &c->policy)));
+	enum decide_count why;
+	look_at_counting(w, c, &why);
+	f->counts = c->counts && f->d.reason == DECIDE_UNSEEN && c->policy.share_layouts <= 1 &&
+		    decide_but_unseen(&c->policy, &c->d).act;
 	f->enough_people = share.enough;
 	f->gain_own = c->d.time_share > 0 ? f->d.gain / c->d.time_share : 0;
 	return 0;

@@ -40,18 +40,22 @@ void daemon_write(const char *path, const char *text)
 
 /* --- the parent --- */
 
-static void reply(struct daemon *d, const struct msg *to, int fd, const char *error)
+static void reply_status(struct daemon *d, const struct msg *to, int fd, enum err_kind status,
+			 const char *text)
 {
 	struct msg r = { .type = MSG_REPLY, .serial = to->serial, .nfd = fd >= 0,
 			 .fd = { fd } };
 
-	if (error) {
-		r.num[MSG_REPLY_status] = ERR_SYS;
-		(void)snprintf(r.text, 1000, "%s", error);
-	}
+	r.num[MSG_REPLY_status] = status;
+	(void)snprintf(r.text, 1000, "%s", text ? text : "");
 	assert_int_equal(msg_send(d->parent, &r, NULL), 0);
 	if (fd >= 0)
 		close(fd);
+}
+
+static void reply(struct daemon *d, const struct msg *to, int fd, const char *error)
+{
+	reply_status(d, to, fd, error ? ERR_SYS : ERR_NONE, error);
 }
 
 static int text_file(const char *text)
@@ -81,7 +85,7 @@ static void answer_one(struct daemon *d, const struct msg *q)
 		reply(d, q, -1, d->sync_error);
 		break;
 	case MSG_CHECK:
-		reply(d, q, -1, NULL);
+		reply_status(d, q, -1, d->refusal ? ERR_REFUSED : ERR_NONE, d->refusal);
 		break;
 	case MSG_RUN_JOB:
 		reply(d, q, d->job_says ? text_file(d->job_says) : -1,

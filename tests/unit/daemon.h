@@ -21,6 +21,7 @@ struct daemon {
 	char dir[64], store[80], policy[80], nothing[80];
 	int parent, listener;		/* the parent's end; where clients come in */
 	char name[32];			/* of the socket, in the abstract space */
+	const char *refusal;		/* what speaks against all files; NULL: nothing */
 	const char *sync_error;		/* what the monitor's failure is told as; NULL: none */
 	const char *live_list;		/* what processes have; NULL: nothing */
 	const char *job_says;		/* what jobs hand back; NULL: they fail */

@@ -317,9 +317,21 @@ static void a_first_layout_need_not_wait_for_own_samples(void **state)
 	put_own(0, 62);					/* another use than the fleet's */
 	assert_int_equal(work_judge(&w, &err), 0);
 	assert_string_equal(verdict(), "");
-	put_own(42, 20);
+	put_own(46, 23);
+	w.policy->min_gain_ppm = 1000000;
+	assert_int_equal(work_judge(&w, &err), 0);
+	assert_non_null(strstr(verdict(), "too little to gain"));
+	/* nothing has changed: it is not judged again */
+	w.policy->min_gain_ppm = 0;
+	assert_int_equal(work_judge(&w, &err), 0);
+	put_own(50, 25);
+	assert_int_equal(work_judge(&w, &err), 0);
+	put_own(51, 25);
 	assert_int_equal(work_judge(&w, &err), 1);
 	assert_string_equal(w.again, path);
+	assert_int_equal(work_judge(&w, &err), 0);
+	answer_with(&e);			/* what the fleet knows is new */
+	assert_int_equal(work_judge(&w, &err), 1);
 	assert_true(w.again_facts.fleet > 538 && w.again_facts.inherited == 0);
 	work_fleet_free(&w);
 }
