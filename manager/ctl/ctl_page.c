@@ -125,7 +125,7 @@ int ctl_page_trial(const char *command, const struct try_shown *s, const char *o
 
 /* --- the daemon --- */
 
-static const char *const requests[] = { "status", "list", "report", "history" };
+static const char *const requests[] = { "status", "list", "report", "history", "saved" };
 enum { NREQUEST = sizeof(requests) / sizeof(requests[0]), NANSWER = NREQUEST + EXPLAINED_MAX };
 
 struct answers {

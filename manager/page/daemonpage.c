@@ -123,6 +123,11 @@ static void put_gain(struct page *p)
 	table_free(t);
 }
 
+static void put_saved(struct page *p)
+{
+	put_answer(p, "saved", false);
+}
+
 static void put_history(struct page *p)
 {
 	put_answer(p, "history", false);
@@ -187,6 +192,7 @@ static const struct part {
 } parts[] = {
 	{ "wrong", "What is wrong", put_trouble },
 	{ "programs", "Programs and libraries", put_programs },
+	{ "saved", "CPU time saved, and what Morph takes", put_saved },
 	{ "gain", "Gain over time", put_gain },
 	{ "time", "Where the time goes", put_report },
 	{ "history", "Generations: what was done", put_history },

@@ -20,6 +20,9 @@ done
 taken_in >/dev/null
 check "a program is laid out anew" ctl reoptimize "$root/bin/gzip"
 check "another one is refused" fails 3 'set-id' ctl reoptimize "$root/bin/setid"
+for ((i = 0; i < 40; i++)); do
+	seq 1 200000 | "$root/bin/gzip" >/dev/null
+done
 ctl pause >/dev/null
 taken_in >/dev/null
 check "a page is written" page
@@ -32,10 +35,14 @@ ctl --json report >"$root/report"
 ctl --json explain "$root/bin/gzip" >"$root/explain"
 shown() { sed -E 's/: ([0-9]{16,})/: "\1"/g' | rows "$1" | sed 's/\\/\\\\/g; s/\xe2\x80\xae/\\u202e/g; s/\xc2\x9b/\\u009b/g' | numbers; }	# as people see it; times are too large for jq
 first() { awk -v t="data-title=\"$2\"" '/<table/ { on = index($0, t) && !n++ } on { print } /<\/table>/ { on = 0 }' "$1" >"$root/first"; table "$root/first" "$2"; }
-check "programs are those of list" diff <(sed '/id="gain"/,$d' "$root/page" >"$root/part"; first "$root/part" modules | numbers) <(shown modules <"$root/list")
+check "programs are those of list" diff <(sed '/id="saved"/,$d' "$root/page" >"$root/part"; first "$root/part" modules | numbers) <(shown modules <"$root/list")
 check "they are some" [ "$(shown modules <"$root/list" | wc -l)" -ge 2 ]
 check "procedures are those of report" diff <(table "$root/page" procedures | numbers) <(shown procedures <"$root/report")
 check "what was done is the history" diff <(table "$root/page" history | numbers) <(shown history <"$root/history")
+ctl --json saved >"$root/saved"
+check "what was saved has its tables" [ "$(for t in in_all unmeasured cost; do grep -c "data-title=\"$t\"" "$root/page"; done | tr '\n' ' ')" = "1 1 1 " ]
+check "some is unmeasured" jq -e '.unmeasured | length > 0' "$root/saved"
+check "what is unmeasured is what saved says" diff <(table "$root/page" unmeasured | cut -f 1,2 | numbers) <(rows unmeasured <"$root/saved" | cut -f 1,2 | numbers)
 check "what was refused is told with its reason" grep -q "$root/bin/setid.refused.*set-id" <(table "$root/page" refused)
 check "and that alone" not grep -q installed <(table "$root/page" refused)
 section() { awk -v h="<h3><bdi>$1</bdi></h3>" '/<h3>/ { on = index($0, h) } /<\/section>/ { on = 0 } on' "$root/page" >"$root/part"; table "$root/part" "$2"; }
