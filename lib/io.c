@@ -149,6 +149,15 @@ int io_write_file(const char *path, mode_t mode, struct bytes text, struct err *
 	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
 }
 
+int io_write_output(const char *arg, struct bytes text, struct err *err)
+{
+	if (strcmp(arg, "-") != 0)
+		return io_write_file(arg, 0666, text, err);
+	if (io_write_all(STDOUT_FILENO, text.p, text.n, err) < 0)
+		return err_wrap(err, "standard output");
+	return 0;
+}
+
 /* The N of "fd:N"; -1 if arg is not of that form; -2 if it is, but N is no open descriptor. */
 static int fd_argument(const char *arg)
 {

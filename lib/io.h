@@ -28,6 +28,9 @@ int io_replace(const char *path, mode_t mode, struct bytes text, struct err *err
  * to. */
 int io_write_file(const char *path, mode_t mode, struct bytes text, struct err *err);
 
+/* The same, or, for "-", to standard output. */
+int io_write_output(const char *arg, struct bytes text, struct err *err);
+
 /* Opens a file named on the command line.  "fd:N" is the inherited descriptor N: that is how
  * the Manager hands files to morph-edit.  Anything else is a path, "-" too. */
 int io_open_read(const char *arg, struct err *err);

@@ -109,6 +109,14 @@ void table_row_text(struct table *t, const char *const *cell)
 		row[i] = memory_need(strdup(cell[i] ? cell[i] : ""));
 }
 
+int table_column_of(const struct table *t, const char *name)
+{
+	for (int i = 0; i < t->ncol; i++)
+		if (strcmp(t->col[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
 int table_ncol(const struct table *t)
 {
 	return t->ncol;

@@ -44,6 +44,8 @@ void table_row(struct table *t, ...);
 void table_row_text(struct table *t, const char *const *cell);
 
 int table_ncol(const struct table *t);
+/* The column of that name; -1: there is none. */
+int table_column_of(const struct table *t, const char *name);
 const struct table_column *table_columns(const struct table *t);
 const char *table_title(const struct table *t);
 int table_nrow(const struct table *t);

@@ -54,17 +54,6 @@ static const struct form {
 	{ NULL, NULL, NJOB_FORM },
 };
 
-/* --- output --- */
-
-static int write_out(const char *path, struct bytes b, struct err *err)
-{
-	if (strcmp(path, "-") != 0)
-		return io_write_file(path, 0666, b, err);
-	if (io_write_all(STDOUT_FILENO, b.p, b.n, err) < 0)
-		return err_wrap(err, "standard output");
-	return 0;
-}
-
 /* --- all modules together --- */
 
 static void say_notes(const struct evidence *e)
@@ -90,7 +79,7 @@ static int export_all(const struct request *r, const struct form *form, struct a
 		rc = form->write(&e, &out, err);
 	}
 	if (rc == 0)
-		rc = write_out(r->out, wr_bytes(&out), err);
+		rc = io_write_output(r->out, wr_bytes(&out), err);
 	wr_free(&out);
 	return rc;
 }
@@ -225,7 +214,7 @@ static int export_one(const struct request *r, const struct form *form, struct a
 	if (rc < 0)
 		err_wrap(err, "'%s'", c.profile.module);
 	else
-		rc = write_out(r->out, out, err);
+		rc = io_write_output(r->out, out, err);
 	for (int i = 0; i < 2; i++)
 		if (in[i] >= 0)
 			close(in[i]);

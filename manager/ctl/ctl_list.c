@@ -15,18 +15,11 @@
 
 static const double least_share = 0.001;	/* chosen */
 
-static int column_of(const struct table *t, const char *name)
-{
-	for (int i = 0; i < table_ncol(t); i++)
-		if (strcmp(table_columns(t)[i].name, name) == 0)
-			return i;
-	return -1;
-}
-
 /* How many rows were left out. */
 static int leave_out(struct table **t)
 {
-	int samples = column_of(*t, "samples"), generation = column_of(*t, "generation");
+	int samples = table_column_of(*t, "samples");
+	int generation = table_column_of(*t, "generation");
 	int ncol = table_ncol(*t), n = 0;
 	double all = 0;
 

@@ -104,14 +104,6 @@ static void put_sample(struct wr *out, const char *name, const char *kind, const
 	wr_text(out, "\n");
 }
 
-static int column_of(const struct table *t, const char *name)
-{
-	for (int i = 0; name && i < table_ncol(t); i++)
-		if (strcmp(table_columns(t)[i].name, name) == 0)
-			return i;
-	return -1;
-}
-
 /* A plain decimal: what is none is no sample. */
 static bool is_number(const char *s)
 {
@@ -134,7 +126,8 @@ static bool is_repeated(const struct table *t, int row, int by)
 
 static void put_family(struct wr *out, const struct family *f, const struct table *t)
 {
-	int value = column_of(t, f->column), by = column_of(t, f->by);
+	int value = table_column_of(t, f->column);
+	int by = f->by ? table_column_of(t, f->by) : -1;
 
 	if (value < 0 || (f->by && by < 0))
 		return;
@@ -150,7 +143,7 @@ static void put_family(struct wr *out, const struct family *f, const struct tabl
 static void put_numbers(struct wr *out, const struct table *t, const char *column,
 			const char *name, const char *help)
 {
-	int by = column_of(t, column);
+	int by = table_column_of(t, column);
 	char value[16];
 
 	if (by < 0)

@@ -31,10 +31,9 @@ static struct table *find(const struct ctl_tables *t, const char *title)
 /* "" where there is no such cell. */
 static const char *cell(const struct table *t, int row, const char *column)
 {
-	for (int i = 0; t && row < table_nrow(t) && i < table_ncol(t); i++)
-		if (strcmp(table_columns(t)[i].name, column) == 0)
-			return table_cell(t, row, i);
-	return "";
+	int i = t && row < table_nrow(t) ? table_column_of(t, column) : -1;
+
+	return i < 0 ? "" : table_cell(t, row, i);
 }
 
 static bool is_set(const struct table *t, const char *column)

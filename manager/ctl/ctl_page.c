@@ -24,19 +24,10 @@
 /* Rows of a table on a page, and modules that are explained; chosen. */
 enum { ROWS_MAX = 300, EXPLAINED_MAX = 8 };
 
-static int write_page(const char *out, struct bytes page, struct err *err)
-{
-	if (strcmp(out, "-") != 0)
-		return io_write_file(out, 0666, page, err);
-	if (io_write_all(STDOUT_FILENO, page.p, page.n, err) < 0)
-		return err_wrap(err, "standard output");
-	return 0;
-}
-
 static int finish(const char *out, struct wr *page)
 {
 	struct err err = { 0 };
-	int rc = write_page(out, wr_bytes(page), &err);
+	int rc = io_write_output(out, wr_bytes(page), &err);
 
 	wr_free(page);
 	if (rc == 0)
@@ -159,14 +150,6 @@ static int ask(const struct ctl *ctl, struct answers *a, const char *request,
 	return code;
 }
 
-static int column_of(const struct table *t, const char *name)
-{
-	for (int c = 0; c < table_ncol(t); c++)
-		if (strcmp(table_columns(t)[c].name, name) == 0)
-			return c;
-	return -1;
-}
-
 struct sampled {
 	const char *path;
 	double samples;
@@ -184,7 +167,7 @@ static int by_samples(const void *x, const void *y)
 /* Those of the list with most samples. */
 static void explain_some(const struct ctl *ctl, struct answers *a, const struct table *list)
 {
-	int path = column_of(list, "path"), samples = column_of(list, "samples");
+	int path = table_column_of(list, "path"), samples = table_column_of(list, "samples");
 	int n = path < 0 || samples < 0 ? 0 : table_nrow(list);
 	struct sampled *s = memory_new((size_t)n + 1, sizeof(*s));
 

@@ -15,14 +15,14 @@ static const char title[] = "explained", column[] = "sentence";
 
 static void print(const struct table *t, FILE *f, unsigned width)
 {
-	for (int i = 0; i < table_ncol(t); i++)
-		for (int row = 0; row < table_nrow(t) &&
-		     strcmp(table_columns(t)[i].name, column) == 0; row++) {
-			char *shown = utf8_escaped(table_cell(t, row, i));
+	int i = table_column_of(t, column);
 
-			screen_wrap(f, shown, 0, 2, width);
-			free(shown);
-		}
+	for (int row = 0; i >= 0 && row < table_nrow(t); row++) {
+		char *shown = utf8_escaped(table_cell(t, row, i));
+
+		screen_wrap(f, shown, 0, 2, width);
+		free(shown);
+	}
 }
 
 void sentences_print(struct ctl_tables *t, FILE *f, unsigned width)

@@ -147,18 +147,16 @@ static bool is_refusal(const char *event)
 static void put_refused(struct page *p, const struct table *history)
 {
 	struct table *t = table_new("refused", table_ncol(history), table_columns(history));
-	const char *cell[16];
+	enum { MOST = 16 };
+	const char *cell[MOST];
+	int event = table_ncol(history) > MOST ? -1 : table_column_of(history, "event");
 
-	for (int r = 0; r < table_nrow(history); r++) {
-		bool is = false;
-
-		for (int c = 0; c < table_ncol(history) && c < 16; c++) {
+	for (int r = 0; event >= 0 && r < table_nrow(history); r++) {
+		if (!is_refusal(table_cell(history, r, event)))
+			continue;
+		for (int c = 0; c < table_ncol(history); c++)
 			cell[c] = table_cell(history, r, c);
-			is = is || (strcmp(table_columns(history)[c].name, "event") == 0 &&
-				    is_refusal(cell[c]));
-		}
-		if (is && table_ncol(history) <= 16)
-			table_row_text(t, cell);
+		table_row_text(t, cell);
 	}
 	if (table_nrow(t))
 		put_table(p, t);

@@ -47,18 +47,11 @@ bool gainpoints_read(const char *detail, struct gainpoint *out)
 	return true;
 }
 
-static int column_of(const struct table *t, const char *name)
-{
-	for (int c = 0; c < table_ncol(t); c++)
-		if (strcmp(table_columns(t)[c].name, name) == 0)
-			return c;
-	return -1;
-}
-
 void gainpoints_of(const struct table *history, struct arena *a, gainpoints *out)
 {
-	int time = column_of(history, "time"), path = column_of(history, "path");
-	int event = column_of(history, "event"), detail = column_of(history, "detail");
+	int time = table_column_of(history, "time"), path = table_column_of(history, "path");
+	int event = table_column_of(history, "event");
+	int detail = table_column_of(history, "detail");
 
 	*out = (gainpoints){ 0 };
 	if (time < 0 || path < 0 || event < 0 || detail < 0)

@@ -61,7 +61,7 @@ for size in "80 24" "80 11" "60 40" "200 50" "40 30"; do
 done
 screen 80 24
 check "it says since when it watches" grep -q "^Watching since $(date +%Y-%m-)" "$root/out"
-check "what is left, and why" grep -q "left: set-user-id" "$root/out"
+check "what is left, and why" grep -q "left: it is set-id" "$root/out"
 check "nothing is wrong" not grep -q "^severity" "$root/out"
 ctl pause
 screen 80 24
@@ -85,7 +85,7 @@ check "one of which is what is next" explained gzip "^Next: ready, about 1\.[0-9
 check "with what would change it" explained gzip "$(printf '`morphctl reoptimize %s` does not wait' "$root/bin/gzip")"
 check "and what is left" explained gzip "Of its [0-9]+ functions [0-9]+ can be moved; [0-9]+ are left as they are, [0-9]+ of them: "
 check "and the reasons for it" grep -q "^reason " "$root/explained"
-check "another one is left" explained setid "Next: left: .*set-user-id"
+check "another one is left" explained setid "Next: left: .*set-(user-)?id"
 check "programs get codes" jq -e '[.explained[] | select(.about == "next" or .about == "change") | .code] == ["ready", "ready"]' \
 	<(ctl --json explain "$root/bin/gzip")
 note "$(ctl explain "$root/bin/gzip")"
