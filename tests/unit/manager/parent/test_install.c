@@ -78,7 +78,7 @@ static void kill_hook(const char *name)
 }
 
 /* Runs f in a child that dies at step n.  True when it came to its end before. */
-static bool run_killed(int n, int (*f)(const struct place *p), const struct place *p)
+static bool run_killed(int n, int (*f)(void *ctx), struct place *p)
 {
 	int status;
 	pid_t pid = fork();
@@ -97,27 +97,6 @@ static bool run_killed(int n, int (*f)(const struct place *p), const struct plac
 	}
 	assert_int_equal(WEXITSTATUS(status), 0);
 	return true;
-}
-
-static int do_install(const struct place *p)
-{
-	struct install_request r = request_of(p);
-
-	return install_generation(&r, NULL);
-}
-
-static int do_restore(const struct place *p)
-{
-	struct restore_request r = restore_of(p);
-
-	return install_restore(&r, NULL);
-}
-
-static int do_recover(const struct place *p)
-{
-	struct install_recovered done;
-
-	return place_recover(p, &done, NULL);
 }
 
 /* Kills f at every step; after each the path is whole, and recovery (killed itself at

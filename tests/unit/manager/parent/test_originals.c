@@ -15,20 +15,6 @@
 
 enum { DAY = 86400, USER = 12345 };
 
-static int do_install(const struct place *p)
-{
-	struct install_request r = request_of(p);
-
-	return install_generation(&r, NULL);
-}
-
-static int do_restore(const struct place *p)
-{
-	struct restore_request r = restore_of(p);
-
-	return install_restore(&r, NULL);
-}
-
 static bool kept(const struct place *p, const struct digest *original)
 {
 	char hex[65];
@@ -226,7 +212,7 @@ static void die(const char *step)
 		raise(SIGKILL);
 }
 
-static void killed_at(const struct place *p, const char *step)
+static void killed_at(struct place *p, const char *step)
 {
 	int status;
 	pid_t pid = fork();
