@@ -116,33 +116,64 @@ static int fill(int fd, struct bytes text, struct err *err)
 	return rc;
 }
 
-int io_write_file(const char *path, mode_t mode, struct bytes text, struct err *err)
+/* Where an open file is; false: that cannot be known, as without /proc. */
+static bool place_of(int fd, char out[PATH_MAX])
 {
-	char new[PATH_MAX];
+	char name[40];
+
+	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);	/* fits */
+	ssize_t n = readlink(name, out, PATH_MAX - 1);
+	if (n > 0)
+		out[n] = '\0';
+	return n > 0;
+}
+
+int io_output_of(const char *path, mode_t mode, struct io_output *out, struct err *err)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC);	/* links as far as the kernel follows */
 	mode_t mask = umask(0);
 	struct stat st;
 
 	(void)umask(mask);
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+	*out = (struct io_output){ .mode = mode & ~mask };
+	bool fits = snprintf(out->at, sizeof(out->at), "%s", path) < (int)sizeof(out->at);
+	if (fd >= 0 && fstat(fd, &st) == 0) {
+		out->in_place = !S_ISREG(st.st_mode);
+		if (st.st_uid == geteuid())
+			out->mode = st.st_mode & 0777;
+		fits = place_of(fd, out->at) || fits;
+	}
+	if (fd >= 0)
+		close(fd);
+	return fits ? 0 : err_set(err, ERR_USAGE, "'%s': too long", path);
+}
+
+int io_write_file(const char *path, mode_t mode, struct bytes text, struct err *err)
+{
+	struct io_output out;
+	char new[PATH_MAX];
+
+	if (io_output_of(path, mode, &out, err) < 0)
+		return -1;
+	if (out.in_place) {
 		int fd = open(path, O_WRONLY | O_CLOEXEC);
 
 		if (fd < 0)
 			return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
 		return fill(fd, text, err) < 0 ? err_wrap(err, "'%s'", path) : 0;
 	}
-	if (snprintf(new, sizeof(new), "%s.XXXXXX", path) >= (int)sizeof(new))
+	if (snprintf(new, sizeof(new), "%s.XXXXXX", out.at) >= (int)sizeof(new))
 		return err_set(err, ERR_USAGE, "'%s': too long", path);
 	int fd = mkostemp(new, O_CLOEXEC);
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "'%s': create: %s", path, strerror(errno));
-	int rc = fchmod(fd, mode & ~mask) < 0
-			 ? err_set(err, ERR_SYS, "fchmod: %s", strerror(errno))
-			 : 0;
+	int rc = fchmod(fd, out.mode) < 0 ? err_set(err, ERR_SYS, "fchmod: %s", strerror(errno))
+					  : 0;
 	if (rc < 0)
 		close(fd);
 	else
 		rc = fill(fd, text, err);
-	if (rc == 0 && rename(new, path) < 0)
+	if (rc == 0 && rename(new, out.at) < 0)
 		rc = err_set(err, ERR_SYS, "rename: %s", strerror(errno));
 	if (rc < 0)
 		(void)unlink(new);		/* half of it is nothing */

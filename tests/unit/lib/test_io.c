@@ -258,6 +258,17 @@ static void an_output_is_whole_or_what_was_there(void **state)
 	assert_int_equal(read(end[0], got, sizeof(got)), 5);
 	close(end[0]);
 	close(end[1]);
+	/* where a link leads is where it is written: /dev/stdout is one */
+	(void)snprintf(none, sizeof(none), "%s/link", dir);
+	assert_int_equal(symlink("f", none), 0);
+	assert_int_equal(chmod(path, 0600), 0);
+	assert_int_equal(io_write_file(none, 0666, text_of("linked"), &err), 0);
+	assert_int_equal(lstat(none, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, 6);
+	assert_int_equal(st.st_mode & 07777, 0600);	/* and it is as open as it was */
+	assert_int_equal(unlink(none), 0);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(rmdir(dir), 0);	/* nothing else is in it */
 }
