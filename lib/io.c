@@ -136,6 +136,7 @@ int io_output_of(const char *path, mode_t mode, struct io_output *out, struct er
 
 	(void)umask(mask);
 	*out = (struct io_output){ .mode = mode & ~mask };
+	size_t n = strlen(path);
 	bool fits = snprintf(out->at, sizeof(out->at), "%s", path) < (int)sizeof(out->at);
 	if (fd >= 0 && fstat(fd, &st) == 0) {
 		out->in_place = !S_ISREG(st.st_mode);
@@ -145,7 +146,28 @@ int io_output_of(const char *path, mode_t mode, struct io_output *out, struct er
 	}
 	if (fd >= 0)
 		close(fd);
+	else if (n == 0 || path[n - 1] == '/')
+		return err_set(err, ERR_USAGE, "'%s': no name of a file", path);
 	return fits ? 0 : err_set(err, ERR_USAGE, "'%s': too long", path);
+}
+
+int io_output_check(const char *arg, struct err *err)
+{
+	struct io_output out;
+	struct stat st;
+
+	if (strcmp(arg, "-") == 0)
+		return 0;
+	if (io_output_of(arg, 0, &out, err) < 0)
+		return -1;
+	if (out.in_place && stat(arg, &st) == 0 && S_ISDIR(st.st_mode))
+		return err_set(err, ERR_SYS, "'%s': %s", arg, strerror(EISDIR));
+	char *slash = strrchr(out.at, '/');
+	if (!out.in_place && slash)
+		slash[slash == out.at] = '\0';
+	if (access(out.in_place ? arg : slash ? out.at : ".", W_OK) < 0)
+		return err_set(err, ERR_SYS, "'%s': %s", arg, strerror(errno));
+	return 0;
 }
 
 int io_write_file(const char *path, mode_t mode, struct bytes text, struct err *err)

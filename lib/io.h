@@ -32,6 +32,8 @@ struct io_output {
 	char at[PATH_MAX];	/* where a new file goes; links lead there, as /dev/stdout */
 };
 int io_output_of(const char *path, mode_t mode, struct io_output *out, struct err *err);
+/* Can it be written, or standard output for "-"?  For who has much to do before. */
+int io_output_check(const char *arg, struct err *err);
 
 /* As io_replace(), for such an output, for which it is not waited; what is written in place may
  * be half written. */
