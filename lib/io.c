@@ -21,6 +21,13 @@
  * in a virtual machine. */
 enum { PIECE = 1 << 18 };
 
+void io_hold_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)	/* the lowest number is the one */
+			(void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int io_write_all(int fd, const void *p, size_t n, struct err *err)
 {
 	const char *at = p;

@@ -12,6 +12,10 @@
 struct arena;
 struct err;
 
+/* The first thing that a program does: what is closed of its standard descriptors stays of no
+ * use, but no file gets the number of one, for messages to be written into. */
+void io_hold_standard(void);
+
 /* All of `n` bytes, through EINTR and short writes. */
 int io_write_all(int fd, const void *p, size_t n, struct err *err);
 /* The whole content of a regular file or pipe as a private copy in the arena: a file truncated
