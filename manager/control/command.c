@@ -156,15 +156,6 @@ static int run_saved(struct work *w, struct client *cl, int argc, const char *co
 	return done(cl, show_saved(w, &s, cl, &err), &err);
 }
 
-static int run_overview(struct work *w, struct client *cl, int argc, const char *const *argv)
-{
-	struct err err;
-
-	(void)argc;
-	(void)argv;
-	return done(cl, show_overview(w, cl, &err), &err);
-}
-
 static int set_pause(struct work *w, struct client *cl, bool on)
 {
 	struct err err;
@@ -200,6 +191,15 @@ static int run_sync(struct work *w, struct client *cl, int argc, const char *con
 	if (sync_spool(w, cl, &err) < 0)
 		return fail(cl, &err);
 	return done(cl, show_status(w, cl, &err), &err);
+}
+
+static int run_overview(struct work *w, struct client *cl, int argc, const char *const *argv)
+{
+	struct err err;
+
+	(void)argc;
+	(void)argv;
+	return done(cl, show_overview(w, cl, &err), &err);
 }
 
 static bool read_limit(const char *text, uint32_t *out)
@@ -633,9 +633,9 @@ static const struct command command[] = {
 	/* name      arguments  for          slow   jobs */
 	{ "status",     0,  0, FOR_ALL,     false, false, run_status },
 	{ "sync",       0,  0, FOR_TRUSTED, true,  false, run_sync },
+	{ "overview",   0,  0, FOR_ALL,     true,  false, run_overview },
 	{ "list",       0,  0, FOR_ALL,     false, false, run_list },
 	{ "history",    0,  1, FOR_ALL,     false, false, run_history },
-	{ "overview",   0,  0, FOR_ALL,     false, false, run_overview },
 	{ "saved",      0,  1, FOR_ALL,     false, false, run_saved },
 	{ "policy",     0,  0, FOR_ALL,     false, false, run_policy },
 	{ "rule",       1,  1, FOR_ALL,     true,  false, run_rule },

@@ -77,7 +77,10 @@ static void on_request(void *ctx, struct client *cl, int argc, const char *const
 		return;
 	}
 	if (!c->slow) {
-		control_end(cl, c->run(&m->work, cl, argc, argv));
+		m->ask.quick = true;	/* another question may be under way */
+		int code = c->run(&m->work, cl, argc, argv);
+		m->ask.quick = false;
+		control_end(cl, code);
 		return;
 	}
 	struct pending p = { .client = cl, .command = c, .trusted = control_trusted(cl),

@@ -72,7 +72,7 @@ int ask_receive(struct ask *a, struct err *err)
  * ANY_NFD there may be one or none. */
 static int ask(struct ask *a, struct msg *m, int nfd, struct err *err)
 {
-	assert(!a->waiting);
+	assert(!a->waiting && !a->quick);
 	if (a->stop)
 		return err_set(err, ERR_SYS, "morphd is stopping");
 	m->serial = ++a->serial;

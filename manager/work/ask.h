@@ -43,6 +43,7 @@ struct ask {
 	/* Of the question under way. */
 	uint32_t serial;
 	bool waiting;
+	bool quick;			/* a command is answered at once: it asks nothing */
 	bool droppable;			/* a job that only who asked for it needs */
 	bool dropped;
 	struct yield yield;

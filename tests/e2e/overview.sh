@@ -107,5 +107,18 @@ check "what was ready is laid out" within 120 is_laid_out gzip
 check "and watched from then on" is_next gzip samples
 screen 80 24
 check "how fast it is is not known yet" grep -Eq "bin/gzip +not known" "$root/out"
+# While jobs run, too: each of these was an end of the manager once.
+manager=$(role_pid manager)
+asks() { while ctl && ctl list && ctl saved && ctl history; do :; done; }
+asks >/dev/null 2>"$root/asked" & one=$!
+asks >/dev/null 2>"$root/asked2" & two=$!
+for i in 1 2 3 4; do
+	ctl reoptimize "$root/bin/gzip"
+	ctl restore "$root/bin/gzip"
+done >"$root/worked" 2>&1
+kill $one $two
+wait $one $two 2>/dev/null
+check "jobs run while others ask" [ "$(grep -c "gzip: restored" "$root/worked")" = 4 ]
+check "the manager stays" [ "$(role_pid manager)" = "$manager" ]
 check_here "the daemon ends" stop_daemon
 done_testing
