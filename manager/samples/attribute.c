@@ -133,14 +133,16 @@ static void take_sample(struct attribute *a, const struct spool_event *ev)
 
 	if (ev->sample.kernel) {
 		a->counter[COUNTER_KERNEL]++;
+		if (a->users)
+			userset_sample(a->users, ev->pid, USERSET_NO_FILE, ev->time_ns);
 		runs_sample(a->runs, ev->pid, RUNS_NO_FILE);
 		return;
 	}
 	enum space_hit hit = spaces_find(a->spaces, ev->pid, ev->sample.pc, &file, &off);
 	runs_sample(a->runs, ev->pid, hit == SPACE_FILE ? file : RUNS_NO_FILE);
 	bool placed = hit == SPACE_FILE && sampleset_add(&a->set, file, off) == 0;
-	if (placed && a->users)
-		userset_sample(a->users, ev->pid, file, ev->time_ns);
+	if (a->users)
+		userset_sample(a->users, ev->pid, placed ? file : USERSET_NO_FILE, ev->time_ns);
 	if (!placed)
 		a->counter[hit == SPACE_FILE ? COUNTER_UNKNOWN : counter_of[hit]]++;
 	if (hit == SPACE_ANON)
@@ -563,6 +565,7 @@ void attribution_add(struct attribution *to, const struct attribution *from)
 	for (int i = 0; i < NCOUNTER; i++)
 		to->counter[i] += from->counter[i];
 	topnames_add_all(&to->made, &from->made);
+	usersums_add_all(&to->user, &from->user);
 	to->bad_blocks += from->bad_blocks;
 	if (from->newest_ns > to->newest_ns)
 		to->newest_ns = from->newest_ns;
@@ -644,6 +647,8 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 
 	memcpy(r.counter, a->counter, sizeof(r.counter));
 	topnames_add_all(&r.made, &a->made);
+	if (a->users)
+		userset_sum(a->users, &r.user);
 	sampleset_sort(&a->set);
 	stateset_sort(&a->states);
 	branchset_sort(&a->branches);
@@ -665,6 +670,7 @@ void attribution_free(struct attribution *r)
 		edgecounts_free(&r->module[i].edges);
 	}
 	topnames_free(&r->made);
+	usersums_free(&r->user);
 	free(r->module);
 	free(r->crash);
 	free(r->use);

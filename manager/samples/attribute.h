@@ -16,6 +16,7 @@
 #include "manager/samples/blockcounts.h"
 #include "manager/samples/edgecounts.h"
 #include "manager/samples/topnames.h"
+#include "manager/samples/usersums.h"
 #include "manager/samples/blockindex.h"
 #include "manager/samples/space.h"
 #include "policy/speedtest.h"
@@ -92,6 +93,7 @@ struct attribution {		/* the result, ascending by module */
 	struct attribute_use *use;
 	uint32_t nwhose;
 	struct attribute_whose *whose;
+	struct usersums user;	/* all samples by user, in modules or not */
 };
 
 /* Collector of sample sets; keeps `spaces` and uses it, owned by the caller. */

@@ -55,6 +55,34 @@ static int add_makers(struct store *s, const struct topnames *made, struct err *
 	return rc;
 }
 
+int store_user_samples(struct store *s, struct usersums *out, struct err *err)
+{
+	struct wr w = { 0 };
+	int rc = store_value_get(s, "users", &w, err);
+
+	if (rc == 1 && usersums_read(wr_bytes(&w), out, err) < 0)
+		rc = store_damaged(s, "state", err);
+	wr_free(&w);
+	return rc < 0 ? -1 : 0;
+}
+
+static int add_users(struct store *s, const struct usersums *user, struct err *err)
+{
+	struct usersums all = { 0 };
+	struct wr w = { 0 };
+
+	if (!user->n)
+		return 0;
+	if (store_user_samples(s, &all, err) < 0)
+		return -1;
+	usersums_add_all(&all, user);
+	usersums_write(&all, &w);
+	int rc = store_value_put(s, "users", wr_bytes(&w), err);
+	wr_free(&w);
+	usersums_free(&all);
+	return rc;
+}
+
 int store_spaces_get(struct store *s, struct wr *out, struct err *err)
 {
 	return store_value_get(s, "spaces", out, err);
@@ -130,7 +158,8 @@ static int add_all(struct store *s, const char *spool_file, const struct attribu
 		if (a->counter[i] &&
 		    store_counter_add(s, (enum counter)i, a->counter[i], err) < 0)
 			return -1;
-	if (add_makers(s, &a->made, err) < 0 || store_value_put(s, "spaces", spaces, err) < 0)
+	if (add_makers(s, &a->made, err) < 0 || add_users(s, &a->user, err) < 0 ||
+	    store_value_put(s, "spaces", spaces, err) < 0)
 		return -1;
 	return store_value_put(s, "spool_last", name, err);
 }
