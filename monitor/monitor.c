@@ -26,6 +26,7 @@
 #include "lib/err.h"
 #include "lib/msg.h"
 #include "lib/secret.h"
+#include "monitor/kernelnames.h"
 #include "monitor/merge.h"
 #include "monitor/mono.h"
 #include "monitor/private.h"
@@ -45,6 +46,9 @@ struct monitor {
 	struct spool_writer *writer;
 	struct statespool *states;
 	struct private *private;	/* NULL: the kernel tells */
+	int names_fd;			/* until they are read */
+	struct err names_why;		/* why there are none */
+	struct kernelnames *names;	/* NULL: not to be had */
 	struct private *private_stack;	/* whose branch stacks are not kept; NULL: none come */
 	bool registers;			/* wanted */
 	bool full;			/* `states` had no room for the last one */
@@ -71,9 +75,11 @@ static void spool_failed(struct monitor *m, const struct err *err)
 	m->trouble = *err;
 }
 
-static void on_event(void *ctx, const struct spool_event *ev)
+static void on_event(void *ctx, const struct spool_event *event)
 {
 	struct monitor *m = ctx;
+	struct spool_event plain = *event;
+	const struct spool_event *ev = &plain;
 	struct err err;
 
 	if (proctree_event(m->own, ev)) {
@@ -91,17 +97,13 @@ static void on_event(void *ctx, const struct spool_event *ev)
 		m->counts.throttled += ev->lost;
 	m->crashed |= ev->kind == SPOOL_CRASH;
 	if (ev->kind == SPOOL_SAMPLE && ev->sample.has_state) {
-		bool told = !private_is(m->private, ev->pid);
-		struct spool_event plain = *ev;
-
-		if (told)
+		if (!private_is(m->private, ev->pid))
 			m->full = !statespool_put(m->states, ev);
 		plain.sample.has_state = false;
-		if (spool_write(m->writer, &plain, &err) < 0)
-			spool_failed(m, &err);
-	} else if (spool_write(m->writer, ev, &err) < 0) {
-		spool_failed(m, &err);
 	}
+	kernelnames_tell(m->names, &plain);
+	if (spool_write(m->writer, &plain, &err) < 0)
+		spool_failed(m, &err);
 }
 
 /* As wanted, as long as there is room. */
@@ -345,6 +347,7 @@ int monitor_tell_failure(int command_fd, const char *why, struct err *err)
 
 static int start_sampling(struct monitor *m, struct err *err)
 {
+	m->names_fd = kernelnames_open(&m->names_why);
 	if (perf_map(m->set, err) < 0)
 		return -1;
 	m->start_ns = mono_now_ns(mono_shift_ns());
@@ -354,6 +357,14 @@ static int start_sampling(struct monitor *m, struct err *err)
 	return m->options->paused ? perf_pause(m->set, true, err) : 0;
 }
 
+static void read_names(struct monitor *m)
+{
+	if (m->names_fd >= 0)
+		m->names = kernelnames_read(m->names_fd, &m->names_why);
+	m->names_fd = -1;
+	perf_set_names(m->set, m->names, m->names_why.text);
+}
+
 /* What needs no privileges any more. */
 static int start_spool(struct monitor *m, struct procmaps *maps, struct err *err)
 {
@@ -361,6 +372,7 @@ static int start_spool(struct monitor *m, struct procmaps *maps, struct err *err
 	uint32_t self = (uint32_t)getpid();
 	unsigned n = perf_nring(m->set);
 
+	read_names(m);
 	m->merge = merge_new(n, perf_format(m->set));
 	m->own = proctree_new();
 	m->private = o->switched && !perf_guards(m->set) ? private_new() : NULL;
@@ -393,7 +405,7 @@ static int start_spool(struct monitor *m, struct procmaps *maps, struct err *err
 int monitor_run(struct perf_set *set, const struct monitor_options *options,
 		struct monitor_counts *counts, struct err *err)
 {
-	struct monitor m = { .set = set, .options = options };
+	struct monitor m = { .set = set, .options = options, .names_fd = -1 };
 	struct procmaps *maps = NULL;
 	int rc = start_sampling(&m, err);
 
@@ -417,6 +429,9 @@ int monitor_run(struct perf_set *set, const struct monitor_options *options,
 	private_free(m.private);
 	private_free(m.private_stack);
 	merge_free(m.merge);
+	kernelnames_free(m.names);
+	if (m.names_fd >= 0)
+		close(m.names_fd);
 	proctree_free(m.own);
 	free(m.fd);
 	return rc;

@@ -15,7 +15,8 @@
  *
  * CLOCKS
  *   tick       tracepoint irq_vectors:local_timer_entry, every hit: no interrupt is added.  The
- *              filter drops the idle task in the kernel.
+ *              filter drops the idle task in the kernel.  Where in the kernel it was is told by
+ *              the first entries of its call chain: 10 s of samples in a ring.
  *   cycles     the PMU, in frequency mode, as precise as it can.
  *   cpu-clock  a high-resolution timer per CPU with a prime period, so that it cannot march in
  *              step with what the program does periodically.
@@ -38,10 +39,14 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "monitor/kernelnames.h"
 #include "monitor/perf_branches.h"
 #include "monitor/perf_crash.h"
 #include "monitor/perf_memory.h"
 #include "monitor/perf_sysfs.h"
+
+/* From the tracepoint to what its interrupt has interrupted; 4 on Linux 6.18. */
+enum { CHAIN_MAX = 5 };
 
 static const char *const clock_names[] = { "auto", "tick", "cpu-clock", "cycles" };
 
@@ -89,6 +94,14 @@ static void tell_tasks(struct perf_event_attr *attr)
 	attr->mmap = attr->mmap2 = attr->comm = attr->comm_exec = attr->task = 1;
 }
 
+static bool has_chains(void)
+{
+	char most[16];
+
+	return sysfs_line("/proc/sys/kernel/perf_event_max_stack", most, sizeof(most)) == 0 &&
+	       atoi(most) >= CHAIN_MAX;
+}
+
 /* Fills attr, set->format and set->period_ns for one clock. */
 static int clock_attr(struct perf_set *set, const struct perf_options *options,
 		      struct perf_event_attr *attr, struct err *err)
@@ -118,6 +131,12 @@ static int clock_attr(struct perf_set *set, const struct perf_options *options,
 		attr->exclude_hv = attr->exclude_idle = 0;	/* not for tracepoints */
 		attr->sample_regs_user |= UINT64_C(1) << PERF_REG_X86_CX;
 		set->format.user_cx = true;
+		if (options->kernel_pcs && !kernelnames_hidden() && has_chains()) {
+			attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+			attr->exclude_callchain_user = 1;
+			attr->sample_max_stack = CHAIN_MAX;
+			set->format.chain = true;
+		}
 		/* The coarse clock advances by one tick. */
 		(void)clock_getres(CLOCK_MONOTONIC_COARSE, &res);
 		set->period_ns = (uint64_t)res.tv_nsec;

@@ -58,6 +58,8 @@ struct perf_options {
 	/* no state of tasks that cannot be dumped.  Where the kernel does not tell of them
 	 * (perf_guards()), the caller has to find out */
 	bool guard;
+	/* where in the kernel samples are: for kernelnames.h */
+	bool kernel_pcs;
 	/* branch stacks besides, so often a second on each CPU, where they can be had; 0: none.
 	 * At most PERF_BRANCHES_RATE_MAX (perf_branches.h) */
 	unsigned branches_hz;
@@ -80,6 +82,11 @@ int perf_enable(struct perf_set *set, struct err *err);
 int perf_pause(struct perf_set *set, bool pause, struct err *err);
 /* With PERF_STATE_SWITCHED, from now on: samples with state, or without. */
 int perf_set_state(struct perf_set *set, bool on, struct err *err);
+
+/* With kernel_pcs: the kernel's names, from which follows what a tick has interrupted; or
+ * NULL, and why there are none.  Before perf_format() is asked. */
+struct kernelnames;
+void perf_set_names(struct perf_set *set, const struct kernelnames *names, const char *why);
 
 unsigned perf_nring(const struct perf_set *set);
 int perf_ring_fd(const struct perf_set *set, unsigned i);	/* for poll(2) */

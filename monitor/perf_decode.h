@@ -24,6 +24,10 @@ struct perf_format {
 	bool branches;	/* there may be samples of perf_branches.h */
 	/* and a state is only given to whom these say that it may be told */
 	bool guarded;
+	/* PERF_SAMPLE_CALLCHAIN, of the kernel alone: where there is no IP.  What was
+	 * interrupted stands behind what is in [entry_start, entry_end) */
+	bool chain;
+	uint64_t entry_start, entry_end;
 };
 
 /* sample_regs_user of samples with state: all general registers, IP and FLAGS. */

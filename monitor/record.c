@@ -35,6 +35,7 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/io.h"
+#include "monitor/kernelnames.h"
 #include "monitor/merge.h"
 #include "monitor/mono.h"
 #include "monitor/procmaps.h"
@@ -58,6 +59,7 @@ struct recording {
 	struct merge *merge;
 	struct spool_writer *writer;
 	struct pollfd *fd;	/* [0] the command, then the rings */
+	struct kernelnames *names;	/* NULL: not to be had */
 	struct proctree *own;	/* of all: whose records are written; NULL: all that come */
 	bool lost;		/* of all: records, since the last drain */
 	struct record_result *result;
@@ -149,7 +151,7 @@ static struct perf_set *open_events(pid_t pid, const struct record_options *opti
 		.clock = options->clock, .rate_hz = options->rate_hz, .pid = PERF_PID_ALL,
 		.state = options->registers ? PERF_STATE_ALWAYS : PERF_STATE_NEVER,
 		.stack_bytes = options->stack_bytes, .memory = options->memory,
-		.kernel_state = options->stacks,
+		.kernel_state = options->stacks, .kernel_pcs = options->kernel_names,
 		.branches_hz = options->branches_hz,
 		.data_pages = ring_pages(options),
 	};
@@ -193,6 +195,7 @@ static void on_event(void *ctx, const struct spool_event *event)
 		r->result->lost += ev.lost;
 	else if (ev.kind == SPOOL_THROTTLE)
 		r->result->throttled += ev.lost;
+	kernelnames_tell(r->names, &ev);
 	if (spool_write(r->writer, &ev, &err) < 0 && r->trouble.kind == ERR_NONE)
 		r->trouble = err;
 }
@@ -295,11 +298,22 @@ static int add_running(struct recording *r, pid_t pid, struct err *err)
 	return rc;
 }
 
+static void read_names(struct recording *r)
+{
+	struct err why;
+	int fd = kernelnames_open(&why);
+
+	r->names = fd < 0 ? NULL : kernelnames_read(fd, &why);
+	perf_set_names(r->set, r->names, why.text);
+}
+
 static int make_recording(struct recording *r, bool all, const struct record_options *options,
 			  pid_t command, int log_fd, struct err *err)
 {
 	unsigned n = perf_nring(r->set);
 
+	if (all && options->kernel_names)
+		read_names(r);
 	r->merge = merge_new(n, perf_format(r->set));
 	r->fd = calloc(n + 1, sizeof(*r->fd));
 	r->own = all ? proctree_new() : NULL;
@@ -373,6 +387,7 @@ int record_command(const struct record_options *options, struct record_result *o
 		(void)sigaction(ignored[i], &old[i], NULL);
 	spool_writer_free(r.writer);
 	merge_free(r.merge);
+	kernelnames_free(r.names);
 	proctree_free(r.own);
 	free(r.fd);
 	perf_close(r.set);

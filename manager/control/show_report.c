@@ -202,6 +202,16 @@ static int add_procedures(struct work *w, const struct store_module *m, uint32_t
 	return 0;
 }
 
+/* What may be seen. */
+struct gather {
+	struct work *w;
+	const struct client *client;
+	double total;
+	uint32_t n;
+	struct store_module *m;		/* [n], of MODULES_MAX the first ones */
+	struct lines lines;
+};
+
 struct top {
 	uint32_t n, limit;
 	struct top_one {
@@ -243,10 +253,37 @@ static int find_top(struct work *w, const struct store_module *m, uint32_t n, st
 	return 0;
 }
 
-/* Those of all modules that have most; `whole`: the samples that are 100 %. */
-static int report_procedures(struct work *w, const struct store_module *m, uint32_t n,
-			     uint32_t limit, double whole, struct lines *out, struct err *err)
+static void add_rest(struct lines *l, double samples)
 {
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->at[i].rest) {
+			l->at[i].samples += samples;
+			return;
+		}
+	add(l, "[all others]", NULL, samples)->rest = true;
+}
+
+static const char in_kernel[] = "[kernel]";
+
+static int add_kernel(struct work *w, struct lines *out, struct err *err)
+{
+	struct topnames in = { 0 };
+
+	if (store_kernel(w->store, &in, err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < in.n; i++)
+		add(out, in_kernel, in.at[i].name, (double)in.at[i].samples);
+	topnames_free(&in);
+	return 0;
+}
+
+/* Those of all modules, and of the kernel, that have most. */
+static int report_procedures(struct work *w, const struct gather *g, bool kernel,
+			     uint32_t limit, struct lines *out, struct err *err)
+{
+	const struct store_module *m = g->m;
+	uint32_t n = g->n;
+	double whole = g->total;
 	struct top t = { 0, limit, memory_new(limit, sizeof(*t.at)) };
 	uint32_t *of = memory_new(n, sizeof(*of));
 	double unused = 0, shown = 0;
@@ -257,26 +294,19 @@ static int report_procedures(struct work *w, const struct store_module *m, uint3
 	for (uint32_t i = 0; i < n && rc == 0; i++)
 		if (of[i])
 			rc = add_procedures(w, &m[i], of[i], out, &unused, err);
+	if (rc == 0 && kernel)
+		rc = add_kernel(w, out, err);
 	for (uint32_t i = 0; i < out->n; i++)
 		shown += out->at[i].samples;
 	cut(out, limit);
 	if (rc == 0 && whole - shown > 0.5)
-		add(out, "[all others]", "", whole - shown)->rest = true;
+		add_rest(out, whole - shown);
 	free(of);
 	free(t.at);
 	return rc;
 }
 
 /* --- modules --- */
-
-struct gather {
-	struct work *w;
-	const struct client *client;
-	double total;
-	uint32_t n;
-	struct store_module *m;		/* [n], of MODULES_MAX the first ones */
-	struct lines lines;
-};
 
 static bool gather_module(void *ctx, const struct store_module *m)
 {
@@ -299,7 +329,7 @@ static const struct {
 	enum counter counter;
 	const char *name;
 } elsewhere[] = {
-	{ COUNTER_KERNEL, "[kernel]" },
+	{ COUNTER_KERNEL, in_kernel },
 	{ COUNTER_VDSO, "[vdso]" },
 	{ COUNTER_UNKNOWN, "[other files]" },
 	{ COUNTER_NOPROCESS, "[unknown processes]" },
@@ -356,7 +386,8 @@ static int report_all(struct work *w, const struct show_report *r, struct client
 	if (rc == 0 && access_sees_all(w, cl))
 		rc = add_elsewhere(&g, err);
 	if (rc == 0 && r->by != SHOW_BY_MODULE)
-		rc = report_procedures(w, g.m, g.n, r->limit, g.total, &procedures, err);
+		rc = report_procedures(w, &g, access_sees_all(w, cl), r->limit, &procedures,
+				       err);
 	if (rc == 0 && r->by != SHOW_BY_PROCEDURE) {
 		cut(&g.lines, r->limited ? r->limit : UINT32_MAX);
 		answer_modules(&g.lines, g.total, cl);
@@ -469,8 +500,31 @@ static int report_module(struct work *w, const struct show_report *r, struct cli
 	return rc;
 }
 
+static int report_kernel(struct work *w, const struct show_report *r, struct client *cl,
+			 struct err *err)
+{
+	struct lines l = { .by_name = r->by_name };
+	uint64_t count[NCOUNTER];
+	double shown = 0;
+
+	int rc = store_counters(w->store, count, err);
+	if (rc == 0)
+		rc = add_kernel(w, &l, err);
+	for (uint32_t i = 0; i < l.n; i++)
+		shown += l.at[i].samples;
+	cut(&l, r->limit);
+	if (rc == 0 && (double)count[COUNTER_KERNEL] - shown > 0.5)
+		add_rest(&l, (double)count[COUNTER_KERNEL] - shown);
+	if (rc == 0)
+		answer_procedures(&l, (double)count[COUNTER_KERNEL], cl);
+	lines_free(&l);
+	return rc;
+}
+
 int show_report(struct work *w, const struct show_report *r, struct client *cl, struct err *err)
 {
+	if (r->module && strcmp(r->module, in_kernel) == 0 && access_sees_all(w, cl))
+		return report_kernel(w, r, cl, err);
 	if (r->module)
 		return report_module(w, r, cl, err);
 	switch (r->by) {

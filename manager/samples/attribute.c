@@ -53,8 +53,8 @@ struct attribute {
 	struct statefeed *feed;
 	struct userset *users;
 	uint64_t counter[NCOUNTER];
-	/* samples in code made at run time, by program */
-	struct topnames made;
+	/* samples in the kernel, by procedure; in code made at run time, by program */
+	struct topnames kernel, made;
 	uint64_t bad_blocks, newest_ns;
 	/* by place in user[], those of all others at the end */
 	uint32_t *ncrash;
@@ -92,6 +92,7 @@ static void collector_clear(struct attribute *a)
 	if (a->users)
 		userset_clear(a->users);
 	memset(a->counter, 0, sizeof(a->counter));
+	topnames_free(&a->kernel);
 	topnames_free(&a->made);
 	a->bad_blocks = 0;
 	a->newest_ns = 0;
@@ -133,6 +134,8 @@ static void take_sample(struct attribute *a, const struct spool_event *ev)
 
 	if (ev->sample.kernel) {
 		a->counter[COUNTER_KERNEL]++;
+		if (ev->sample.procedure)
+			topnames_add(&a->kernel, ev->sample.procedure, 1);
 		if (a->users)
 			userset_sample(a->users, ev->pid, USERSET_NO_FILE, ev->time_ns);
 		runs_sample(a->runs, ev->pid, RUNS_NO_FILE);
@@ -564,6 +567,7 @@ void attribution_add(struct attribution *to, const struct attribution *from)
 {
 	for (int i = 0; i < NCOUNTER; i++)
 		to->counter[i] += from->counter[i];
+	topnames_add_all(&to->kernel, &from->kernel);
 	topnames_add_all(&to->made, &from->made);
 	usersums_add_all(&to->user, &from->user);
 	to->bad_blocks += from->bad_blocks;
@@ -646,6 +650,7 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 	struct attribution r = { .bad_blocks = a->bad_blocks, .newest_ns = a->newest_ns };
 
 	memcpy(r.counter, a->counter, sizeof(r.counter));
+	topnames_add_all(&r.kernel, &a->kernel);
 	topnames_add_all(&r.made, &a->made);
 	if (a->users)
 		userset_sum(a->users, &r.user);
@@ -669,6 +674,7 @@ void attribution_free(struct attribution *r)
 		free(r->module[i].count);
 		edgecounts_free(&r->module[i].edges);
 	}
+	topnames_free(&r->kernel);
 	topnames_free(&r->made);
 	usersums_free(&r->user);
 	free(r->module);

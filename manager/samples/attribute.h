@@ -87,7 +87,8 @@ struct attribution {		/* the result, ascending by module */
 	struct attribute_module *module;
 	uint32_t ncrash;
 	struct attribute_crash *crash;
-	struct topnames made;	/* COUNTER_ANON by program, as far as that is known */
+	/* as far as that is known: COUNTER_KERNEL by procedure, COUNTER_ANON by program */
+	struct topnames kernel, made;
 	/* none when records were lost: they would be missing here or there */
 	uint32_t nuse;
 	struct attribute_use *use;

@@ -38,6 +38,8 @@ static void begin(struct daemon *d)
 	one.module = (uint64_t)m.id;
 	a.counter[COUNTER_KERNEL] = 30;
 	a.counter[COUNTER_ANON] = 10;
+	topnames_add(&a.kernel, "vfs_read", 20);
+	topnames_add(&a.kernel, "of_module [mod]", 4);
 	usersums_add(&a.user, USERSET_SYSTEM, 50);
 	usersums_add(&a.user, NAMELESS, 25);
 	usersums_add(&a.user, asker(), 15);
@@ -45,6 +47,7 @@ static void begin(struct daemon *d)
 	if (store_add_attribution(d->m.work.store, "one", &a, (struct bytes){ 0 }, &fading,
 				  &err) < 0)
 		fail_msg("%s", err.text);
+	topnames_free(&a.kernel);
 	usersums_free(&a.user);
 }
 
@@ -119,6 +122,30 @@ static void the_machine_is_told_by_kind_of_code(void **state)
 	daemon_close(&d);
 }
 
+static void the_kernel_s_procedures_are_told_to_who_sees_all(void **state)
+{
+	struct daemon d;
+
+	(void)state;
+	begin(&d);
+	char *text = report(&d, asker(), "--by=procedure", NULL);
+	assert_null(strstr(text, "vfs_read"));
+	free(text);
+	text = report(&d, asker(), "[kernel]", NULL);
+	assert_null(strstr(text, "vfs_read"));
+	says(text, "no samples of such a module");
+	d.m.work.policy->see_others = 1;
+	says(report(&d, asker(), "--by=procedure", NULL),
+	     "[kernel]\tvfs_read\t20.000000\t20.000000\t20.000000\t0\t0\t\n"
+	     "[kernel]\tof_module [mod]\t4.000000\t4.000000\t24.000000\t0\t0\t\n");
+	says(report(&d, asker(), "[kernel]", NULL),
+	     "[all others]\t\t6.000000\t20.000000\t100.000000\t");
+	/* what is cut off and what has no name are one row */
+	says(report(&d, asker(), "--by=procedure", "--limit=1"),
+	     "[all others]\t\t80.000000\t80.000000\t100.000000\t");
+	daemon_close(&d);
+}
+
 static void what_cannot_be_told_apart_is_refused(void **state)
 {
 	struct daemon d;
@@ -136,6 +163,7 @@ int main(void)
 		cmocka_unit_test(who_sees_all_sees_every_user),
 		cmocka_unit_test(a_user_sees_himself_as_if_he_were_alone),
 		cmocka_unit_test(the_machine_is_told_by_kind_of_code),
+		cmocka_unit_test(the_kernel_s_procedures_are_told_to_who_sees_all),
 		cmocka_unit_test(what_cannot_be_told_apart_is_refused),
 	};
 
