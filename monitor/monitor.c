@@ -46,9 +46,6 @@ struct monitor {
 	struct spool_writer *writer;
 	struct statespool *states;
 	struct private *private;	/* NULL: the kernel tells */
-	int names_fd;			/* until they are read */
-	struct err names_why;		/* why there are none */
-	struct kernelnames *names;	/* NULL: not to be had */
 	struct private *private_stack;	/* whose branch stacks are not kept; NULL: none come */
 	bool registers;			/* wanted */
 	bool full;			/* `states` had no room for the last one */
@@ -101,7 +98,7 @@ static void on_event(void *ctx, const struct spool_event *event)
 			m->full = !statespool_put(m->states, ev);
 		plain.sample.has_state = false;
 	}
-	kernelnames_tell(m->names, &plain);
+	kernelnames_tell(perf_names(m->set), &plain);
 	if (spool_write(m->writer, &plain, &err) < 0)
 		spool_failed(m, &err);
 }
@@ -347,7 +344,6 @@ int monitor_tell_failure(int command_fd, const char *why, struct err *err)
 
 static int start_sampling(struct monitor *m, struct err *err)
 {
-	m->names_fd = kernelnames_open(&m->names_why);
 	if (perf_map(m->set, err) < 0)
 		return -1;
 	m->start_ns = mono_now_ns(mono_shift_ns());
@@ -357,14 +353,6 @@ static int start_sampling(struct monitor *m, struct err *err)
 	return m->options->paused ? perf_pause(m->set, true, err) : 0;
 }
 
-static void read_names(struct monitor *m)
-{
-	if (m->names_fd >= 0)
-		m->names = kernelnames_read(m->names_fd, &m->names_why);
-	m->names_fd = -1;
-	perf_set_names(m->set, m->names, m->names_why.text);
-}
-
 /* What needs no privileges any more. */
 static int start_spool(struct monitor *m, struct procmaps *maps, struct err *err)
 {
@@ -372,7 +360,6 @@ static int start_spool(struct monitor *m, struct procmaps *maps, struct err *err
 	uint32_t self = (uint32_t)getpid();
 	unsigned n = perf_nring(m->set);
 
-	read_names(m);
 	m->merge = merge_new(n, perf_format(m->set));
 	m->own = proctree_new();
 	m->private = o->switched && !perf_guards(m->set) ? private_new() : NULL;
@@ -405,7 +392,7 @@ static int start_spool(struct monitor *m, struct procmaps *maps, struct err *err
 int monitor_run(struct perf_set *set, const struct monitor_options *options,
 		struct monitor_counts *counts, struct err *err)
 {
-	struct monitor m = { .set = set, .options = options, .names_fd = -1 };
+	struct monitor m = { .set = set, .options = options };
 	struct procmaps *maps = NULL;
 	int rc = start_sampling(&m, err);
 
@@ -429,9 +416,6 @@ int monitor_run(struct perf_set *set, const struct monitor_options *options,
 	private_free(m.private);
 	private_free(m.private_stack);
 	merge_free(m.merge);
-	kernelnames_free(m.names);
-	if (m.names_fd >= 0)
-		close(m.names_fd);
 	proctree_free(m.own);
 	free(m.fd);
 	return rc;

@@ -40,6 +40,8 @@ enum perf_state {		/* registers and flags with the samples (user mode) */
 	PERF_STATE_ALWAYS,
 };
 
+struct kernelnames;
+
 struct perf_options {
 	enum monitor_clock clock;
 	unsigned rate_hz;	/* of cpu-clock and cycles; the tick has its own */
@@ -83,11 +85,6 @@ int perf_pause(struct perf_set *set, bool pause, struct err *err);
 /* With PERF_STATE_SWITCHED, from now on: samples with state, or without. */
 int perf_set_state(struct perf_set *set, bool on, struct err *err);
 
-/* With kernel_pcs: the kernel's names, from which follows what a tick has interrupted; or
- * NULL, and why there are none.  Before perf_format() is asked. */
-struct kernelnames;
-void perf_set_names(struct perf_set *set, const struct kernelnames *names, const char *why);
-
 unsigned perf_nring(const struct perf_set *set);
 int perf_ring_fd(const struct perf_set *set, unsigned i);	/* for poll(2) */
 /* The ring with everything committed so far in `head`; `tail` is as last set. */
@@ -101,6 +98,8 @@ bool perf_cpu_came(struct perf_set *set);
 const struct perf_format *perf_format(const struct perf_set *set);
 enum monitor_clock perf_clock(const struct perf_set *set);	/* the one in use, never auto */
 uint64_t perf_period_ns(const struct perf_set *set);		/* nominal */
+/* With kernel_pcs: of samples' PCs in the kernel.  NULL: not to be had. */
+const struct kernelnames *perf_names(const struct perf_set *set);
 bool perf_tells_crashes(const struct perf_set *set);
 bool perf_tells_memory(const struct perf_set *set);
 bool perf_guards(const struct perf_set *set);

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "lib/err.h"
-#include "monitor/kernelnames.h"
 #include "monitor/perf_impl.h"
 #include "monitor/perf_memory.h"
 #include "monitor/perf_sysfs.h"
@@ -146,18 +145,6 @@ int perf_enable(struct perf_set *set, struct err *err)
 	return perf_pause(set, false, err);
 }
 
-void perf_set_names(struct perf_set *set, const struct kernelnames *names, const char *why)
-{
-	struct kernelnames_range entry = { 0, 0 };
-
-	if (names)
-		entry = kernelnames_of(names, "asm_sysvec_apic_timer_interrupt");
-	else
-		lack_add(&set->lacks, LACK_KERNEL, why);
-	set->format.entry_start = entry.start;
-	set->format.entry_end = entry.end;
-}
-
 unsigned perf_nring(const struct perf_set *set)
 {
 	return set->ncpu;
@@ -200,6 +187,11 @@ enum monitor_clock perf_clock(const struct perf_set *set)
 uint64_t perf_period_ns(const struct perf_set *set)
 {
 	return set->period_ns;
+}
+
+const struct kernelnames *perf_names(const struct perf_set *set)
+{
+	return set->names;
 }
 
 bool perf_tells_crashes(const struct perf_set *set)

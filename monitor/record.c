@@ -59,7 +59,6 @@ struct recording {
 	struct merge *merge;
 	struct spool_writer *writer;
 	struct pollfd *fd;	/* [0] the command, then the rings */
-	struct kernelnames *names;	/* NULL: not to be had */
 	struct proctree *own;	/* of all: whose records are written; NULL: all that come */
 	bool lost;		/* of all: records, since the last drain */
 	struct record_result *result;
@@ -195,7 +194,7 @@ static void on_event(void *ctx, const struct spool_event *event)
 		r->result->lost += ev.lost;
 	else if (ev.kind == SPOOL_THROTTLE)
 		r->result->throttled += ev.lost;
-	kernelnames_tell(r->names, &ev);
+	kernelnames_tell(perf_names(r->set), &ev);
 	if (spool_write(r->writer, &ev, &err) < 0 && r->trouble.kind == ERR_NONE)
 		r->trouble = err;
 }
@@ -298,22 +297,11 @@ static int add_running(struct recording *r, pid_t pid, struct err *err)
 	return rc;
 }
 
-static void read_names(struct recording *r)
-{
-	struct err why;
-	int fd = kernelnames_open(&why);
-
-	r->names = fd < 0 ? NULL : kernelnames_read(fd, &why);
-	perf_set_names(r->set, r->names, why.text);
-}
-
 static int make_recording(struct recording *r, bool all, const struct record_options *options,
 			  pid_t command, int log_fd, struct err *err)
 {
 	unsigned n = perf_nring(r->set);
 
-	if (all && options->kernel_names)
-		read_names(r);
 	r->merge = merge_new(n, perf_format(r->set));
 	r->fd = calloc(n + 1, sizeof(*r->fd));
 	r->own = all ? proctree_new() : NULL;
@@ -387,7 +375,6 @@ int record_command(const struct record_options *options, struct record_result *o
 		(void)sigaction(ignored[i], &old[i], NULL);
 	spool_writer_free(r.writer);
 	merge_free(r.merge);
-	kernelnames_free(r.names);
 	proctree_free(r.own);
 	free(r.fd);
 	perf_close(r.set);
