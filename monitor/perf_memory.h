@@ -28,8 +28,8 @@ struct perf_tick;
 
 /* Loads the program, switched off, for CPUs below ncpu.  With a `tick` the sampling events are
  * its tracepoint, which meets all tasks, and other timers; NULL: an event of each CPU.  Without
- * `read` the program only tells whose samples are.  Needs privileges and a kernel with BPF and with its own types (BTF).  NULL: it
- * cannot be loaded. */
+ * `read` the program only tells whose samples are.  Needs privileges and a kernel with BPF and
+ * with its own types (BTF).  NULL: it cannot be loaded. */
 struct perf_memory *perf_memory_new(const struct perf_tick *tick, bool read, unsigned ncpu,
 				    struct err *err);
 /* NULL allowed; events keep the program */

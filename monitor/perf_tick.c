@@ -89,8 +89,10 @@ static bool tells_ticks(const struct kernelnames *names, struct perf_tick *out,
 
 	for (unsigned i = 0; names && i < 3 && !t.handler; i++)
 		t.handler = kernelnames_of(names, handler_names[i]).start;
-	if (!t.handler)
-		return err_set(why, ERR_SYS, "where the tick's handler is cannot be seen"), false;
+	if (!t.handler) {
+		err_set(why, ERR_SYS, "where the tick's handler is cannot be seen");
+		return false;
+	}
 	if (sysfs_tracepoint("timer/hrtimer_expire_entry", &t.id, why) < 0 || !is_met(&t, why))
 		return false;
 	*out = t;
