@@ -17,6 +17,7 @@
  *   tick       the tracepoint of perf_tick.h, every hit that is a tick: no interrupt is added.
  *              The filter drops others and the idle task in the kernel.  Where in the kernel it
  *              was is told by the first entries of its call chain: 8 s of samples in a ring.
+ *              Where ticks cannot be told, merge.h lets nothing out of what lies between two.
  *   cycles     the PMU, in frequency mode, as precise as it can.
  *   cpu-clock  a high-resolution timer per CPU with a prime period, so that it cannot march in
  *              step with what the program does periodically.
@@ -144,6 +145,9 @@ static int clock_attr(struct perf_set *set, const struct perf_options *options,
 			set->format.entry_end = entry.end;
 		}
 		set->period_ns = perf_tick_ns();
+		/* a tick that came late does not take the next one away */
+		if (!set->tick.handler)
+			set->format.apart_ns = set->period_ns - set->period_ns / 16;
 		return 0;
 	case MONITOR_CLOCK_CYCLES:
 		attr->type = PERF_TYPE_HARDWARE;

@@ -16,6 +16,9 @@ struct perf_format {
 	bool ip;	/* PERF_SAMPLE_IP: the interrupted PC, trusted when in user mode */
 	/* sample_regs_user holds CX before IP: tells system calls (tick clock) */
 	bool user_cx;
+	/* least time between two samples of a ring, less than a tick: what comes sooner is of
+	 * another timer.  0: all samples count */
+	uint64_t apart_ns;
 	bool state;	/* there may be samples with PERF_STATE_REGS */
 	bool kernel_state;	/* also of tasks in the kernel: as they went into it */
 	bool stack;	/* those have PERF_SAMPLE_STACK_USER behind them */
