@@ -318,6 +318,33 @@ check "the rest comes, and nothing twice" test "$(client m4 1 give 50 0 0 1 1:1 
 	grep -cE '^told [0-9] (taken|known)')" = 4
 check "four" is 4 sql postgres "SELECT count(*) FROM morph.contribution WHERE contributor = 'm4'"
 
+# --- a full server ---
+full() {		# 20 pieces of 4,000 blocks that do not compress well
+	local j blocks gives=()
+	for j in $(seq 20); do
+		blocks=$(awk -v seed="$j" 'BEGIN { srand(seed); for (i = 0; i < 4000; i++) printf "%s%d:%.0f", i ? "," : "", i, 1 + 1e12 * rand() }')
+		gives+=(give $((60 + j)) 0 0 5 "$blocks")
+	done
+	client m5 1 "${gives[@]}"
+}
+mkdir "$root/small"
+if mount -t tmpfs -o size=1m,mode=700 tmpfs "$root/small" 2>/dev/null; then
+	trap 'kill -CONT "$stopped" 2>/dev/null; stop_server; umount -l "$root/small"; rm -rf "$root" /etc/morph-test.$$' EXIT
+	chown postgres "$root/small"
+	check "a small place for what is given" sql postgres "CREATE TABLESPACE small LOCATION '$root/small'" "ALTER TABLE morph.contribution SET TABLESPACE small"
+	full >"$root/out" 2>&1
+	check "a full server is told" grep -q "^status 1 giving: server: .*No space left on device" "$root/out"
+	given=$(grep -c "^told [0-9]* taken" "$root/out")
+	check "with what it took before ($given)" test "$given" -ge 1 -a "$given" -le 19
+	check "which it has" is "$given" sql postgres "SELECT count(*) FROM morph.contribution WHERE contributor = 'm5' AND sequence = 5"
+	mount -o remount,size=64m "$root/small"
+	check "when there is room all of it comes" test "$(full | grep -cE '^told [0-9]+ (taken|known)$')" = 20
+	check "each once" is 20 sql postgres "SELECT count(*) FROM morph.contribution WHERE contributor = 'm5' AND sequence = 5"
+	sql postgres "ALTER TABLE morph.contribution SET TABLESPACE pg_default"
+else
+	skip "a full server" "tmpfs cannot be mounted here"
+fi
+
 # --- a server that lies ---
 lie() {			# ROWS as "byte of the digest, kind, arrays..."
 	sql postgres "DROP FUNCTION IF EXISTS morph.fading(text)" "DROP FUNCTION IF EXISTS morph.take(bytea[], text)" \
