@@ -219,7 +219,7 @@ static void gather_one(const struct gather_input *in, uint32_t module, struct ga
 	else if (has_lines(in->evidence, module))
 		ask_sources(in, module, fd[0], a, &out->module);
 	name_functions(em, a, &out->module);
-	out->module.path = em->shown;
+	out->module.path = em->path;
 	for (int i = 0; i < 2; i++)
 		if (fd[i] >= 0)
 			close(fd[i]);

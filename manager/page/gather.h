@@ -16,6 +16,7 @@ struct gather_input {
 
 struct gathered {
 	uint32_t functions;	/* that it may have */
+	uint32_t told;		/* the first ones of them, that are on the page */
 	struct pagemodule module;
 	bool generated;		/* the other layout is that of the generation at its path */
 	const char *failed;	/* why nothing is known of it; NULL: something is */

@@ -18,7 +18,7 @@
 #include "manager/page/machinetable.h"
 #include "manager/page/page_parts.h"
 
-/* No more functions on a page that has so many bytes. */
+/* No more functions where those on the page have so many bytes. */
 enum { BYTES_MAX = 7 << 19 };
 
 struct page {
@@ -48,8 +48,9 @@ static bool row_of_procedure(void *ctx, const struct table *t, int row, char *id
 	for (uint32_t i = 0; path && entry && i < p->nmodule; i++) {
 		const struct pagemodule *m = &p->module[i].module;
 		vaddr at = strtoull(entry, NULL, 10);
+		const struct pagemodule_fn *fn = at ? pagemodule_fn_at(m, at) : NULL;
 
-		if (strcmp(m->path, path) == 0 && at && pagemodule_fn_at(m, at))
+		if (strcmp(m->path, path) == 0 && fn && fn < m->fn.v + p->module[i].told)
 			return snprintf(id, n, PAGE_ID_FN, i, (unsigned long long)at) > 0;
 	}
 	return false;
@@ -96,7 +97,7 @@ static struct table *files(const struct page *p)
 
 	for (uint32_t i = 0; i < e->module.n; i++)
 		if (e->module.v[i].file)
-			table_row(t, e->module.v[i].shown, e->module.v[i].build_id,
+			table_row(t, e->module.v[i].path, e->module.v[i].build_id,
 				  e->module.v[i].note);
 	return t;
 }
@@ -179,12 +180,19 @@ static void put_module(struct page *p, uint32_t i)
 	html_put(p->w, "<div class=\"pictures\">\n");
 	page_heat(p->w, m);
 	html_put(p->w, "</div></section>\n");
-	for (uint32_t k = 0; k < m->fn.n; k++) {
-		if (p->w->n < BYTES_MAX)
-			put_function(p, i, &m->fn.v[k]);
-		else
-			p->left_out++;
-	}
+	for (; p->module[i].told < m->fn.n && p->w->n < BYTES_MAX; p->module[i].told++)
+		put_function(p, i, &m->fn.v[p->module[i].told]);
+	p->left_out += m->fn.n - p->module[i].told;
+}
+
+/* All of them; which functions are told is known afterwards. */
+static void put_modules(struct page *p)
+{
+	for (uint32_t i = 0; i < p->nmodule; i++)
+		put_module(p, i);
+	if (p->left_out)
+		html_put(p->w, "<p class=\"note\">%u functions are left out, so that the page "
+			 "does not become too large.</p>\n", p->left_out);
 }
 
 /* --- all --- */
@@ -200,21 +208,23 @@ static void put_contents(struct page *p)
 	}
 	for (uint32_t i = 0; i < p->nmodule; i++) {
 		const struct pagemodule *m = &p->module[i].module;
+		uint32_t told = p->module[i].told;
 
 		html_put(p->w, "<li><a href=\"#m-%u\">%s</a>", i, evidence_base(m->path));
-		if (m->fn.n)
+		if (told)
 			html_put(p->w, "<ul>\n");
-		for (uint32_t k = 0; k < m->fn.n; k++)
+		for (uint32_t k = 0; k < told; k++)
 			html_put(p->w, "<li><a href=\"#" PAGE_ID_FN "\">%s</a></li>\n", i,
 				 (unsigned long long)m->fn.v[k].entry, m->fn.v[k].name);
-		html_put(p->w, m->fn.n ? "</ul></li>\n" : "</li>\n");
+		html_put(p->w, told ? "</ul></li>\n" : "</li>\n");
 	}
 	html_put(p->w, "</ul></nav>\n");
 }
 
 void page_of_recording(const struct page_recording *in, struct wr *out)
 {
-	struct page p = { .in = in, .arena = arena_new(), .w = out };
+	struct wr modules = { 0 };
+	struct page p = { .in = in, .arena = arena_new(), .w = &modules };
 	const struct gather_input g = {
 		.evidence = in->evidence, .source = in->source, .counts = in->counts,
 		.ncounts = in->ncounts,
@@ -223,15 +233,14 @@ void page_of_recording(const struct page_recording *in, struct wr *out)
 	const char *title = arena_printf(p.arena, "Morph: %s", in->title);
 
 	p.module = gather_modules(&g, &p.nmodule);
+	put_modules(&p);
+	p.w = out;
 	frame_begin(out, title);
 	put_contents(&p);
 	put_machine(&p);
 	put_tables(&p);
-	for (uint32_t i = 0; i < p.nmodule; i++)
-		put_module(&p, i);
-	if (p.left_out)
-		html_put(out, "<p class=\"note\">%u functions are left out, so that the page "
-			 "does not become too large.</p>\n", p.left_out);
+	wr_raw(out, modules.p, modules.n);
+	wr_free(&modules);
 	frame_end(out, title);
 	arena_free(p.arena);
 }

@@ -70,7 +70,7 @@ struct pagemodule_area {
 };
 
 struct pagemodule {
-	const char *path;		/* fit to show */
+	const char *path;
 	const char *note;		/* why there is no other layout; NULL: there is one */
 	VEC(struct pagemodule_area) area;
 	VEC(struct pagemodule_heat) heat[NPAGE_WHEN];	/* ascending, each line once */

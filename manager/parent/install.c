@@ -197,9 +197,10 @@ struct swap {
 	struct install_journal j;
 };
 
-static int enter_in_ledger(const struct swap *s, const struct stat *generation,
-			   struct err *err)
+static int enter_in_ledger(const struct swap *s, struct err *err)
 {
+	const struct stat *generation = &s->temporary.made;
+
 	for (unsigned i = 0; s->ledger_fd >= 0 && i < s->set.n; i++) {
 		struct ledger_entry e = {
 			.original = s->original, .generation = s->j.to,
@@ -251,7 +252,6 @@ static int swap(struct swap *s, struct err *err)
 	const struct install_set *set = &s->set;
 	struct install_journal *j = &s->j;
 	char name[JOURNAL_LEN + 1];
-	struct stat generation;
 
 	if (fill_journal(s, err) < 0)
 		return -1;
@@ -260,12 +260,12 @@ static int swap(struct swap *s, struct err *err)
 	int rc = install_journal_write(s->originals_fd, j, err);
 	install_step("journal written");
 	if (rc == 0)
-		rc = make_temporary(j, &set->f[0], s->from, &generation, err);
+		rc = make_temporary(j, &set->f[0], s->from, &s->temporary.made, err);
 	if (rc == 0)
-		rc = install_set_link(set, &s->temporary, &generation, err);
+		rc = install_set_link(set, &s->temporary, err);
 	install_step("temporary synced");
 	if (rc == 0)
-		rc = enter_in_ledger(s, &generation, err);
+		rc = enter_in_ledger(s, err);
 	install_step("in the ledger");
 	if (rc == 0)
 		rc = install_look_again(set, &j->from, err);

@@ -330,48 +330,50 @@ static int lock(int original, struct err *err)
 	return 0;
 }
 
-/* Beside all names; those that are not `ours` are left, unless ours == NULL. */
-static int clear_left(const struct back *b, const struct stat *ours, struct err *err)
+static int clear_left(const struct back *b, struct err *err)
 {
+	for (unsigned i = 0; i < b->set.n; i++)
+		if (back_clear_left(&b->set.f[i], false, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Of this undo: the new file, or the old one whose name is somebody's by now.  After an
+ * exchange that was not seen to be right it may be anybody's: the next undo looks at it. */
+static void clear_own(const struct back *b)
+{
+	struct err ignored;
 	struct stat st;
 
 	for (unsigned i = 0; i < b->set.n; i++) {
 		const struct install_file *f = &b->set.f[i];
 
-		if (ours &&
-		    (fstatat(f->dir, b->temporary.at[i], &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		     !same_inode(&st, ours)))
-			continue;
-		if (back_clear_left(f, false, err) < 0)
-			return -1;
+		if (fstatat(f->dir, b->temporary.at[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    (same_inode(&st, &b->temporary.made) || same_inode(&st, &f->st)))
+			(void)back_clear_left(f, false, &ignored);
 	}
-	return 0;
 }
 
 static int put_back(struct back *b, int original, struct err *err)
 {
 	const struct digest *expected = &b->r->expected;
-	struct stat ours = { 0 };
-	struct err ignored;
 
 	for (unsigned i = 0; i < b->set.n; i++)
 		back_temporary(b->set.f[i].name, b->temporary.at[i]);
-	if (clear_left(b, NULL, err) < 0)
+	if (clear_left(b, err) < 0)
 		return -1;
 	install_step("begin");
-	int rc = make_temporary(b, original, &ours, err);
+	int rc = make_temporary(b, original, &b->temporary.made, err);
 	if (rc == 0)
-		rc = install_set_link(&b->set, &b->temporary, &ours, err);
+		rc = install_set_link(&b->set, &b->temporary, err);
 	install_step("temporary synced");
 	if (rc == 0)
 		rc = install_look_again(&b->set, expected, err);
 	install_step("looked again");
 	if (rc == 0)
 		rc = install_exchange(&b->set, &b->temporary, expected, false, err);
-	/* After an exchange that was not seen to be right it may be anybody's: the next one
-	 * looks at it. */
 	if (rc < 0)
-		(void)clear_left(b, &ours, &ignored);
+		clear_own(b);
 	install_step("put back");
 	return rc;
 }

@@ -84,6 +84,20 @@ static int look_back(const struct install_set *s, const struct digest *expected,
 	       err_set(err, ERR_REFUSED, "it got another name meanwhile") : 0;
 }
 
+/* Our new file comes out of that, unless somebody has replaced it since: then theirs stays. */
+static int take_back_one(const struct install_set *s, const struct install_temporaries *t,
+			 unsigned i)
+{
+	struct stat st;
+
+	if (exchange_one(s, t, i) < 0)
+		return -1;
+	return fstatat(s->f[i].dir, t->at[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_dev == t->made.st_dev && st.st_ino == t->made.st_ino
+		       ? 0
+		       : exchange_one(s, t, i);
+}
+
 /* Of the first n; what was wrong with the exchange is in *err, unless this goes wrong. */
 static int take_back(const struct install_set *s, const struct install_temporaries *t,
 		     unsigned n, struct err *err)
@@ -91,7 +105,7 @@ static int take_back(const struct install_set *s, const struct install_temporari
 	bool ok = true;
 
 	while (n-- > 0) {
-		ok = exchange_one(s, t, n) == 0 && ok;
+		ok = take_back_one(s, t, n) == 0 && ok;
 		install_step("taken back");
 	}
 	return ok ? -1 : err_set(err, ERR_SYS, "exchange back: %s", strerror(errno));

@@ -209,7 +209,8 @@ static int link_old(const struct install_journal *j, const struct place *from,
 	       err_set(err, ERR_SYS, "'%s': it was replaced", temporary);
 }
 
-/* R4: a name that is new becomes the old file's again. */
+/* R4: a name that is new becomes the old file's again; R2: if it still is, else what came out
+ * of it goes back there. */
 static int take_back(const struct install_journal *j, const struct place *old, struct place *p,
 		     struct err *err)
 {
@@ -222,7 +223,13 @@ static int take_back(const struct install_journal *j, const struct place *old, s
 		return -1;
 	if (renameat2(p->f.dir, temporary, p->f.dir, p->f.name, RENAME_EXCHANGE) < 0)
 		return err_set(err, ERR_SYS, "taking it back: %s", strerror(errno));
-	p->state = OLD;
+	beside = content_of(p->f.dir, temporary, &d, err);
+	if (beside < 0)
+		return -1;
+	p->state = beside == REGULAR && digest_equal(&d, &j->to) ? OLD : THEIRS;
+	if (p->state == THEIRS &&
+	    renameat2(p->f.dir, temporary, p->f.dir, p->f.name, RENAME_EXCHANGE) < 0)
+		return err_set(err, ERR_SYS, "exchange back: %s", strerror(errno));
 	install_step("recovery took back");
 	return 0;
 }

@@ -271,7 +271,7 @@ int install_set_check(struct install_set *s, bool all, struct err *err)
 /* --- a new file beside them --- */
 
 int install_set_link(const struct install_set *s, const struct install_temporaries *t,
-		     const struct stat *made, struct err *err)
+		     struct err *err)
 {
 	struct stat st;
 
@@ -280,7 +280,7 @@ int install_set_link(const struct install_set *s, const struct install_temporari
 		    fstatat(s->f[i].dir, t->at[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
 			return err_set(err, ERR_SYS, "'%s': linking it: %s",
 				       install_set_path(s, i), strerror(errno));
-		if (st.st_dev != made->st_dev || st.st_ino != made->st_ino)
+		if (st.st_dev != t->made.st_dev || st.st_ino != t->made.st_ino)
 			return err_set(err, ERR_REFUSED, "the new file was replaced");
 		install_step("temporary linked");
 	}

@@ -47,11 +47,12 @@ void install_set_tell(const struct install_set *s, struct install_done *done);
 /* The names beside which a new file waits, one for each name of the set. */
 struct install_temporaries {
 	char at[NAMES_MOST][TEMPORARY_LEN + 1];
+	struct stat made;		/* the new file */
 };
 
-/* The file at the first temporary, made.st, gets the others as further names. */
+/* The file at the first temporary gets the others as further names. */
 int install_set_link(const struct install_set *s, const struct install_temporaries *t,
-		     const struct stat *made, struct err *err);
+		     struct err *err);
 /* Each folder once. */
 int install_set_sync(const struct install_set *s, struct err *err);
 

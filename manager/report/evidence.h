@@ -34,9 +34,13 @@ struct evidence_function {
 	const char *name;
 };
 
+/* What shows a text escapes a path itself; what is to be UTF-8 has it as it is shown. */
+struct evidence_program {
+	const char *path, *shown;
+};
+
 struct evidence_module {
-	const char *path;
-	const char *shown;		/* the path, fit to show */
+	const char *path, *shown;
 	const char *build_id;		/* hexadecimal digits, "" if it has none */
 	const char *note;		/* what could not be had of it, NULL: nothing */
 	bool file;			/* else it is something in brackets */
@@ -76,7 +80,7 @@ struct evidence {
 	bool with_stacks;		/* there were pieces of stacks; else no callers */
 	double cut_short;		/* samples cut off because the piece was too short */
 	double guessed;			/* with a caller missing, perhaps, for want of rows */
-	VEC(const char *) program;	/* paths, fit to show */
+	VEC(struct evidence_program) program;
 	VEC(struct evidence_module) module;
 	VEC(struct evidence_place) place;
 	VEC(struct evidence_stack) stack;

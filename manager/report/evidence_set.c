@@ -24,12 +24,14 @@ static const char *shown(struct evidence *e, const char *text)
 
 uint32_t evidence_program(struct evidence *e, const char *path)
 {
-	const char *name = shown(e, path);
+	struct evidence_program p;
 
 	for (uint32_t i = 0; i < e->program.n; i++)
-		if (strcmp(e->program.v[i], name) == 0)
+		if (strcmp(e->program.v[i].path, path) == 0)
 			return i;
-	vec_push(e->arena, &e->program, name);
+	p.path = arena_dup(e->arena, path, strlen(path) + 1);
+	p.shown = shown(e, path);
+	vec_push(e->arena, &e->program, p);
 	return e->program.n - 1;
 }
 
@@ -91,7 +93,7 @@ const char *evidence_base(const char *path)
 bool evidence_is_program(const struct evidence *e, const struct evidence_place *p)
 {
 	return p->program != EVIDENCE_NONE &&
-	       strcmp(e->program.v[p->program], e->module.v[p->module].shown) == 0;
+	       strcmp(e->program.v[p->program].path, e->module.v[p->module].path) == 0;
 }
 
 const char *evidence_name(const struct evidence *e, const struct evidence_place *p)

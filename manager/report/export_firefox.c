@@ -98,7 +98,7 @@ static int32_t stack_of(struct writer *w, const struct evidence_stack *s)
 	int32_t at = NO_PREFIX;
 
 	if (p->program != EVIDENCE_NONE)
-		at = push_label(w, at, evidence_base(e->program.v[p->program]));
+		at = push_label(w, at, evidence_base(e->program.v[p->program].shown));
 	if (!e->with_stacks) {
 		if (!evidence_is_program(e, p))
 			at = push_label(w, at, evidence_base(e->module.v[p->module].shown));

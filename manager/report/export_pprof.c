@@ -159,7 +159,7 @@ static void add_sample(struct writer *w, const struct evidence_stack *stack)
 
 		pprof__label__init(label);
 		label->key = text(w, "program");
-		label->str = text(w, e->program.v[p->program]);
+		label->str = text(w, e->program.v[p->program].shown);
 		s->n_label = 1;
 		s->label = arena_dup(w->arena, &label, sizeof(label));
 	}

@@ -30,7 +30,7 @@ static void by_procedure(const struct evidence *e, const struct evidence_place *
 		row->entry = f->entry;
 		row->size = f->size;
 	} else {
-		row->what = m->file ? "[outside of all functions]" : m->shown;
+		row->what = m->file ? "[outside of all functions]" : m->path;
 	}
 }
 
@@ -56,21 +56,21 @@ static struct row row_of(const struct evidence *e, const struct evidence_place *
 			 enum rows_by by)
 {
 	const struct evidence_module *m = &e->module.v[p->module];
-	struct row row = { .module = m->shown, .what = "", .in = "" };
+	struct row row = { .module = m->path, .what = "", .in = "" };
 
 	switch (by) {
 	case ROWS_MACHINE:
 		row.module = "";
-		row.what = m->file ? "programs and libraries" : m->shown;
+		row.what = m->file ? "programs and libraries" : m->path;
 		break;
 	case ROWS_PROGRAM:
 		row.module = "";
 		row.what = p->program == EVIDENCE_NONE ? unknown_program
-						       : e->program.v[p->program];
+						       : e->program.v[p->program].path;
 		break;
 	case ROWS_MODULE:
 		row.module = "";
-		row.what = m->shown;
+		row.what = m->path;
 		break;
 	case ROWS_PROCEDURE:
 		by_procedure(e, p, &row);

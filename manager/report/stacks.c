@@ -60,7 +60,7 @@ static void add(struct maker *m, const struct evidence *e, const struct evidence
 
 	m->now.n = 0;
 	if (p->program != EVIDENCE_NONE)
-		push(m, evidence_base(e->program.v[p->program]), "");
+		push(m, evidence_base(e->program.v[p->program].shown), "");
 	if (e->with_stacks) {
 		push_places(m, e, s);
 	} else {

@@ -15,8 +15,8 @@ END
 seq 200000 >"$root/data"
 work() { "$root/bin/$1" -9 <"$root/data" >/dev/null; }
 
-# The subset of JSON Schema that the file uses: type (one or several), properties, required, additionalProperties,
-# items, enum, const and $ref to a definition of the file.
+# The subset of JSON Schema that the file uses: type (one or several), properties, patternProperties, required,
+# additionalProperties, items, enum, const, pattern and $ref to a definition of the file.
 cat >"$root/valid.jq" <<-'END'
 	def kind: if type == "number" and floor == . then "integer" else type end;
 	def is($t): ($t | if type == "array" then . else [.] end) as $t |
@@ -27,11 +27,13 @@ cat >"$root/valid.jq" <<-'END'
 			(if $s.type and (is($s.type) | not) then "\($at): \($v | tojson | .[:60]) is no \($s.type | tojson)" else empty end),
 			(if $s.const and $v != $s.const then "\($at): not \($s.const)" else empty end),
 			(if $s.enum and all($s.enum[]; . != $v) then "\($at): \($v | tojson) is none of \($s.enum | tojson)" else empty end),
+			(if $s.pattern and (test($s.pattern) | not) then "\($at): \($v | tojson | .[:60]) does not match \($s.pattern)" else empty end),
 			(if type == "object" then
 				(($s.required // [])[] as $n | select($v | has($n) | not) | "\($at): no \($n)"),
 				(keys_unsorted[] as $n |
-					if $s.properties[$n] then $v[$n] | faults($root; $s.properties[$n]; "\($at).\($n)")
-					elif $s.additionalProperties == false and ($n | endswith("_hex") | not) then "\($at): \($n) is not in the schema"
+					[$s.properties[$n] // empty, (($s.patternProperties // {}) | to_entries[] | .key as $p | select($n | test($p)) | .value)] as $of |
+					if $of != [] then $v[$n] | faults($root; $of[]; "\($at).\($n)")
+					elif $s.additionalProperties == false then "\($at): \($n) is not in the schema"
 					else empty end)
 			elif type == "array" and $s.items then
 				(range(length) as $i | $v[$i] | faults($root; $s.items; "\($at)[\($i)]"))
@@ -59,6 +61,9 @@ check_here "a daemon" start_daemon
 check "gzip runs" sampled gzip 400 work gzip
 check "bash runs" sampled bash 3 "$root/bin/bash" -c 'for ((i = 0; i < 30000; i++)); do :; done'
 gzip=$root/bin/gzip
+odd=$root/bin/$'odd\xff'	# no UTF-8
+cp "$gzip" "$odd"
+check "so does a program whose name is no text" within 60 eval '"$odd" -9 <"$root/data" >/dev/null; taken_in; ctl --json list | grep -q path_hex'
 prints reoptimize reoptimize "$gzip"
 check "its generation runs" sampled gzip 800 work gzip
 prints reoptimize reoptimize --dry-run "$gzip"
@@ -70,6 +75,7 @@ prints explain explain "$gzip"
 prints verify verify --all
 prints saved saved
 prints overview
+prints reoptimize reoptimize "$odd"
 prints history history
 prints policy policy show
 prints policy policy show "$gzip"
@@ -109,6 +115,7 @@ check "no number where there has to be one" damaged list '.modules[0].samples = 
 check "a code that nobody knows" damaged list '.modules[0].state_code = "done"'
 check "another version" damaged list '.version = 2'
 check "no version" damaged list 'del(.version)'
+check "no bytes beside a text" damaged list '.modules[0].path_hex = "odd"'
 check "no output" not valid list /dev/null
 
 # Every command is here, or prints no tables, or needs what is not here.

@@ -154,6 +154,7 @@ check "a page with hostile names is written" morphctl report --html="$root/evilp
 sound "$root/evilpage" names
 check "the symbol is shown" eval "[ \"\$(table '$root/evilpage' procedures | cut -f 2 | tail -n 1)\" = '${symbol//\'/\'\\\'\'}' ]"
 check "so is the path" eval "table '$root/evilpage' modules | grep -qF '<script>alert(1)<script>'"
+check "--json has it as it is" [ "$("$B/morphctl" --json report --log="$log" --by=module | jq -r '.modules[0].module')" = "$dir/work" ]
 check "and the source" grep -q '&lt;script&gt;alert(1)&lt;script&gt;' <(grep '<tr id="i-' "$root/evilpage")
 check "no element but the page's own is in it" diff <(elements "$root/page") <(elements "$root/evilpage")
 check "nor an attribute" diff <(attributes "$root/page") <(attributes "$root/evilpage")
@@ -165,6 +166,20 @@ sed "s|^module .*|module $root/gone|" "$root/a" >"$root/gone.profile"
 check "a page without the program has its samples" eval "morphctl report --html='$root/gonepage' --log='$root/gone.profile' && table '$root/gonepage' modules | numbers | grep -q 'gone.1000'"
 check "and says why there is no more" grep -q 'Nothing more is known of it: No such file' "$root/gonepage"
 sound "$root/gonepage" gone
+# So many large functions that some are left out.
+awk 'BEGIN { for (f = 0; f < 24; f++) {
+	printf "\t.globl f%d\n\t.type f%d,@function\nf%d:\n\t.cfi_startproc\n", f, f, f
+	for (i = 0; i < 400; i++) printf "\ttestl $%d, %%edi\n\tjz 1f\n\taddl $%d, %%eax\n1:\n", 2 ^ (i % 16), i
+	printf "\tret\n\t.cfi_endproc\n\t.size f%d, .-f%d\n", f, f }
+	print "\t.globl main\nmain:\n\tret\n\t.section .note.GNU-stack,\"\",@progbits" }' >"$root/large.s"
+${CC:-cc} -o "$root/large" "$root/large.s" 2>"$root/why" || not_ok "a program of large functions is built"
+{
+	printf 'morph-profile 2\nmodule %s\nsha256 %s\nclock tick\noutside 0\n' "$root/large" "$(sha256sum <"$root/large" | cut -d' ' -f1)"
+	nm "$root/large" | sort | awk '$3 ~ /^f[0-9]+$/ { sub(/^0*/, "", $1); print "block 0x" $1, 100 }'
+} >"$root/large.profile"
+check "a page of large functions is written" morphctl report --html="$root/largepage" --log="$root/large.profile"
+check "it has room for some only" grep -q '[0-9] functions are left out' "$root/largepage"
+check "of the others none is a link's" no_dangling "$root/largepage"
 check "a file that is no recording is an error" fails 1 "'$root/work': " "$B/morphctl" report --html="$root/x" --log="$root/work"
 check "one that is not there" fails 1 "'$root/none': open" "$B/morphctl" export --html="$root/x" "$root/none"
 check "a place where nothing can be written" fails 1 "none/x" "$B/morphctl" export --html="$root/none/x" "$root/a"

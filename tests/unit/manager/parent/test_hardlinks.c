@@ -230,18 +230,40 @@ static void add_link_to_old(void)
 	assert_int_equal(link(here->third, path), 0);
 }
 
-static void replace_third(void)
+static void replace(const char *name)
 {
 	char path[128];
 
 	(void)snprintf(path, sizeof(path), "%s/new", here->root);
 	write_file(path, "theirs", 0700);
-	assert_int_equal(rename(path, here->third), 0);
+	assert_int_equal(rename(path, name), 0);
+}
+
+static bool is_theirs(const char *path)
+{
+	const struct bytes text = { (const uint8_t *)"theirs", 6 };
+	struct digest theirs = digest_of(text);
+
+	return holds(path, &theirs);
+}
+
+static void replace_third(void)
+{
+	replace(here->third);
+}
+
+/* As a package does that comes when the first name is exchanged already: the others are not
+ * the file any more, so what was exchanged is taken back. */
+static void replace_first_and_third(void)
+{
+	replace(here->path);
+	replace(here->third);
 }
 
 static void hook_link(const char *step) { at(step, add_link); }
 static void hook_link_to_old(const char *step) { at(step, add_link_to_old); }
 static void hook_replace(const char *step) { at(step, replace_third); }
+static void hook_replace_two(const char *step) { at(step, replace_first_and_third); }
 
 static void a_name_that_comes_meanwhile_stops_the_swap(void **state)
 {
@@ -313,11 +335,32 @@ static void a_name_that_is_replaced_meanwhile_stays_theirs(void **state)
 		int rc = run[i / 3](&p);
 		install_step_hook = NULL;
 		assert_int_equal(rc, -1);
-		const struct bytes text = { (const uint8_t *)"theirs", 6 };
-		struct digest theirs = digest_of(text);
-		assert_true(holds(p.third, &theirs));
+		assert_true(is_theirs(p.third));
 		assert_true(holds(p.path, before) && holds(p.twin, before));
 		assert_int_equal(inode(p.path, NULL), inode(p.twin, NULL));
+		assert_nothing_beside(&p);
+		place_free(&p);
+	}
+}
+
+static void a_name_that_is_replaced_behind_its_exchange_stays_theirs(void **state)
+{
+	static int (*const run[])(void *ctx) = { do_install, do_restore, do_back_once };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct place p = place_with_names();
+
+		if (i > 0)
+			assert_int_equal(do_install(&p), 0);
+		here = &p;
+		at_step = "exchanged";
+		install_step_hook = hook_replace_two;
+		int rc = run[i](&p);
+		install_step_hook = NULL;
+		assert_int_equal(rc, -1);
+		assert_true(is_theirs(p.path) && is_theirs(p.third));
+		assert_true(holds(p.twin, i > 0 ? &p.generation : &p.original));
 		assert_nothing_beside(&p);
 		place_free(&p);
 	}
@@ -392,6 +435,7 @@ int main(void)
 		cmocka_unit_test(there_are_limits),
 		cmocka_unit_test(a_name_that_comes_meanwhile_stops_the_swap),
 		cmocka_unit_test(a_name_that_is_replaced_meanwhile_stays_theirs),
+		cmocka_unit_test(a_name_that_is_replaced_behind_its_exchange_stays_theirs),
 		cmocka_unit_test(what_became_of_names_does_not_keep_the_original_back),
 		cmocka_unit_test(a_folder_that_is_not_to_be_touched_does_not_either),
 	};

@@ -214,6 +214,44 @@ static void a_folder_that_is_gone_is_left_out(void **state)
 	place_free(&s.p);
 }
 
+static const struct scene *here;
+static enum what late;
+
+static void hook_late(const char *step)
+{
+	if (strcmp(step, "recovery took back") != 0 || late == NOTHING)
+		return;
+	put(here, here->path[2], late);
+	late = NOTHING;
+}
+
+/* A package comes while names are taken back: the one that is its file by then stays that. */
+static void a_name_that_is_replaced_meanwhile_stays_theirs(void **state)
+{
+	struct install_recovered r;
+	struct scene s;
+	struct err err = { 0 };
+
+	(void)state;
+	scene_new(&s);
+	set_up(&s, 0, NEW, OLD_TOO);
+	set_up(&s, 1, OLD, NEW_TOO);
+	set_up(&s, 2, NEW, OLD_TOO);
+	assert_int_equal(install_journal_write(s.p.originals_fd, &s.j, &err), 0);
+	here = &s;
+	late = THEIRS;
+	install_step_hook = hook_late;
+	assert_int_equal(place_recover(&s.p, &r, &err), 0);
+	install_step_hook = NULL;
+	assert_int_equal(late, NOTHING);
+	assert_int_equal(r.outcome, INSTALL_UNDONE);
+	assert_int_equal(inode(s.path[0]), inode(s.old));
+	assert_true(is_theirs(s.path[2]));
+	assert_int_equal(entries(s.p.dir), 2);
+	assert_int_equal(entries(s.p.other), 1);
+	place_free(&s.p);
+}
+
 /* Somebody's folder is where the old file was: nothing else happens until it is gone. */
 static void what_cannot_be_taken_back_yet_waits(void **state)
 {
@@ -280,6 +318,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_state_becomes_one_of_two),
 		cmocka_unit_test(a_folder_that_is_gone_is_left_out),
+		cmocka_unit_test(a_name_that_is_replaced_meanwhile_stays_theirs),
 		cmocka_unit_test(what_cannot_be_taken_back_yet_waits),
 		cmocka_unit_test(a_journal_of_names_comes_back_as_it_was),
 	};
