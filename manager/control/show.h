@@ -71,7 +71,9 @@ int show_explained(struct work *w, const struct store_module *m, const char *mis
 /* show_fleet.c: how exchanges with a fleet's database go; what a fleet knows of a module and
  * what that is worth, in words or as a table, "" or NULL if nothing. */
 int show_share(struct work *w, struct client *cl, struct err *err);
-int show_fleet_of(struct work *w, const struct store_module *m, char out[64], struct err *err);
+enum { SHOW_FLEET_MAX = 96 };
+int show_fleet_of(struct work *w, const struct store_module *m, char out[SHOW_FLEET_MAX],
+		  struct err *err);
 struct table *show_fleet_table(struct work *w, const struct store_module *m);
 
 /* show_problems.c: what is wrong, and what the machine does not offer the monitor. */
