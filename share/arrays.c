@@ -100,34 +100,39 @@ static bool read_numbers(const char *text, bool counts, struct arena *a, struct 
 	return strcmp(text, "}") == 0;
 }
 
-static uint64_t scaled(uint64_t count, double factor)
+/* Samples that become none are none; what was executed still was. */
+static uint64_t scaled(uint64_t count, double factor, enum fleet_kind kind)
 {
-	return factor >= 1 ? count : (uint64_t)((double)count * factor);
+	uint64_t v = (uint64_t)((double)count * factor);
+
+	return factor >= 1 ? count : v || kind == FLEET_SAMPLES ? v : 1;
 }
 
 static void fill(const struct numbers n[ARRAYS], double factor, struct arena *a,
 		 struct fleet_evidence *e)
 {
+	enum fleet_kind k = e->kind;
+
 	e->nblock = e->nedge = e->ncall = 0;
 	e->block = arena_alloc(a, sizeof(*e->block) * (n[0].n + (size_t)1));
 	e->edge = arena_alloc(a, sizeof(*e->edge) * (n[2].n + (size_t)1));
 	e->call = arena_alloc(a, sizeof(*e->call) * (n[5].n + (size_t)1));
 	for (uint32_t i = 0; i < n[0].n; i++) {
 		e->block[e->nblock] = (struct fleet_block){ (uint32_t)n[0].v[i],
-							    scaled(n[1].v[i], factor) };
+							    scaled(n[1].v[i], factor, k) };
 		e->nblock += e->block[e->nblock].count > 0;
 	}
 	for (uint32_t i = 0; i < n[2].n; i++) {
 		e->edge[e->nedge] = (struct fleet_edge){ (uint32_t)n[2].v[i],
 							 (uint32_t)n[3].v[i],
-							 scaled(n[4].v[i], factor) };
+							 scaled(n[4].v[i], factor, k) };
 		e->nedge += e->edge[e->nedge].count > 0;
 	}
 	for (uint32_t i = 0; i < n[5].n; i++) {
 		e->call[e->ncall] = (struct fleet_call){ (uint32_t)n[5].v[i],
 							 (uint32_t)n[6].v[i],
 							 (uint32_t)n[7].v[i],
-							 scaled(n[8].v[i], factor) };
+							 scaled(n[8].v[i], factor, k) };
 		e->ncall += e->call[e->ncall].count > 0;
 	}
 }

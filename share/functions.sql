@@ -14,8 +14,14 @@
 --           all, so that liars weigh what their number is, and to one of `least_shares` parts of the
 --           sum, where there are so many.  Whose weight is below a tenth of the median does not
 --           count: else a crowd of tiny ones could scale all down.
---           Edges and calls are scaled as blocks are, each kind for itself.
---           Epochs fade by half_life_d.  Kind 0 are samples, 1 executions.
+--           Epochs fade by half_life_d.
+-- SAMPLES   are kind 0.  Their edges and calls do not follow from blocks: each part is scaled for
+--           itself.
+-- EXECUTIONS are kind 1.  No edge out of a block, into it or call in it was executed more often
+--           than the block: what says so is refused.  So blocks bound the other two, and one factor
+--           scales a whole contribution: what came in of a block goes out again in the sum as well,
+--           but for ways that fewer than `least_contributors` took, which are left out as all
+--           such is.  What ran is rounded up: it does not become what never ran.
 -- WAITING   nobody for another contributor, whose transactions may never end: what others may
 --           have locked is passed over (SKIP LOCKED), and what is merged anew stands beside what it
 --           replaces, with a higher `made`, the newest counts.  Advisory locks, which everybody can
@@ -68,6 +74,16 @@ AS $$ SELECT coalesce(wrong_counts(n), wrong_counts(en), wrong_counts(cn),
 			cb[2:], ca[2:], ct[2:]) u(p, q, r, x, y, z) WHERE (p, q, r) >= (x, y, z))
 	THEN 'places that are not in order, or twice' END) $$;
 
+-- Is an edge or a call executed more often than its block?
+CREATE OR REPLACE FUNCTION wrong_flow(b integer[], n bigint[], ef integer[], et integer[], en bigint[],
+	cb integer[], ca integer[], cn bigint[]) RETURNS text LANGUAGE sql IMMUTABLE SET search_path = morph, pg_temp
+AS $$ SELECT CASE WHEN EXISTS (SELECT FROM (
+		SELECT x, sum(z) s FROM unnest(ef, en) u(x, z) GROUP BY x UNION ALL
+		SELECT x, sum(z) FROM unnest(et, en) u(x, z) GROUP BY x UNION ALL
+		SELECT x, sum(z) FROM unnest(cb, ca, cn) u(x, y, z) GROUP BY x, y) w
+		LEFT JOIN unnest(b, n) v(x, y) USING (x) WHERE coalesce(v.y, 0) < w.s)
+	THEN 'edges or calls executed more often than their block' END $$;
+
 -- 'taken', 'known' (this sequence or a later one is here), or 'refused: ' and why.
 CREATE OR REPLACE FUNCTION give(d bytea, k integer, c text, e integer, m bytea, s bigint, b integer[], n bigint[],
 	ef integer[], et integer[], en bigint[], cb integer[], ca integer[], ct integer[], cn bigint[]) RETURNS text
@@ -101,8 +117,15 @@ BEGIN
 		RETURN 'refused: ' || why;
 	END IF;
 	w := (SELECT sum(x::double precision) FROM unnest(n) x);
-	IF w >= 1e18 THEN
+	-- Executions are brought to 2^30 (manager/work/work_fleetcounts.c), so that sums stay exact.
+	IF w >= 1e18 OR (k = 1 AND w >= 2147483648) THEN
 		RETURN 'refused: counts too large in sum';
+	END IF;
+	IF k = 1 THEN
+		why := wrong_flow(b, n, ef, et, en, cb, ca, cn);
+	END IF;
+	IF why IS NOT NULL THEN
+		RETURN 'refused: ' || why;
 	END IF;
 	-- One row of this contributor and epoch at a time: what it has spent is what it has spent.
 	INSERT INTO budget VALUES (session_user, e, 0, 0) ON CONFLICT DO NOTHING;
@@ -138,13 +161,15 @@ BEGIN
 END $$;
 
 -- What each contributor's counts of a part, 0 blocks, 1 edges, 2 calls, are multiplied by; the
--- contributors who count.  Each part for itself, for who gives few blocks may give many edges.
+-- contributors who count.  Of samples each part for itself, for who gives few blocks may give many
+-- edges; executions are all scaled as blocks are.
 DROP FUNCTION IF EXISTS scales(bytea, integer, text, integer), scaled(bytea, integer, text, integer);
 CREATE OR REPLACE FUNCTION scales(d bytea, k integer, c text, e integer, part integer)
 RETURNS TABLE(who name, scale double precision) LANGUAGE sql STABLE SET search_path = morph, pg_temp
 AS $$
 	WITH given AS (SELECT contributor, sum((SELECT sum(x::double precision)
-		FROM unnest(CASE part WHEN 0 THEN count WHEN 1 THEN edge_count ELSE call_count END) x)) w FROM contribution
+		FROM unnest(CASE WHEN part = 0 OR k = 1 THEN count WHEN part = 1 THEN edge_count ELSE call_count END) x)) w
+		FROM contribution
 		WHERE digest = d AND kind = k AND class = c AND epoch = e GROUP BY contributor),
 	middle AS (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY w) w FROM given),
 	counted AS (SELECT g.contributor, g.w, row_number() OVER o AS i, count(*) OVER () AS n,
@@ -212,9 +237,12 @@ BEGIN
 		NOT EXISTS (SELECT FROM merged WHERE digest = d AND kind = k AND class = c AND epoch = e AND made < r.made);
 END $$;
 
-CREATE OR REPLACE FUNCTION faded(count bigint, age integer) RETURNS bigint LANGUAGE sql STABLE
+-- Samples that become none are none.
+DROP FUNCTION IF EXISTS faded(bigint, integer);
+CREATE OR REPLACE FUNCTION faded(count bigint, age integer, k integer) RETURNS bigint LANGUAGE sql STABLE
 SET search_path = morph, pg_temp
-AS $$ SELECT floor(count * 0.5 ^ (greatest(age, 0) * 7 / greatest(value_of('half_life_d'), 1)))::bigint $$;
+AS $$ SELECT CASE k WHEN 1 THEN ceil(x) ELSE floor(x) END::bigint
+	FROM (SELECT count * 0.5 ^ (greatest(age, 0) * 7 / greatest(value_of('half_life_d'), 1)) x) f $$;
 
 -- All epochs in one, as of the newest: later on only that one's age is to be added.
 CREATE OR REPLACE FUNCTION merge_fleet(d bytea, k integer, c text) RETURNS void
@@ -229,17 +257,17 @@ BEGIN
 		WHERE digest = d AND kind = k AND class = c;
 	SELECT coalesce(array_agg(x ORDER BY x), '{}'), coalesce(array_agg(y ORDER BY x), '{}'), coalesce(sum(y), 0)
 		INTO r.block, r.count, r.weight
-		FROM (SELECT x, least(1125899906842624, sum(faded(y, r.epoch - epoch)))::bigint y FROM merged_now, unnest(block, count) u(x, y)
+		FROM (SELECT x, least(1125899906842624, sum(faded(y, r.epoch - epoch, k)))::bigint y FROM merged_now, unnest(block, count) u(x, y)
 			WHERE digest = d AND kind = k AND class = c GROUP BY x) s WHERE y > 0;
 	SELECT coalesce(array_agg(x ORDER BY x, y), '{}'), coalesce(array_agg(y ORDER BY x, y), '{}'),
 		coalesce(array_agg(z ORDER BY x, y), '{}') INTO r.edge_from, r.edge_to, r.edge_count
-		FROM (SELECT x, y, least(1125899906842624, sum(faded(z, r.epoch - epoch)))::bigint z FROM merged_now,
+		FROM (SELECT x, y, least(1125899906842624, sum(faded(z, r.epoch - epoch, k)))::bigint z FROM merged_now,
 			unnest(edge_from, edge_to, edge_count) u(x, y, z)
 			WHERE digest = d AND kind = k AND class = c GROUP BY x, y) s WHERE z > 0;
 	SELECT coalesce(array_agg(x ORDER BY x, a, y), '{}'), coalesce(array_agg(a ORDER BY x, a, y), '{}'),
 		coalesce(array_agg(y ORDER BY x, a, y), '{}'), coalesce(array_agg(z ORDER BY x, a, y), '{}')
 		INTO r.call_block, r.call_at, r.call_target, r.call_count
-		FROM (SELECT x, a, y, least(1125899906842624, sum(faded(z, r.epoch - epoch)))::bigint z FROM merged_now,
+		FROM (SELECT x, a, y, least(1125899906842624, sum(faded(z, r.epoch - epoch, k)))::bigint z FROM merged_now,
 			unnest(call_block, call_at, call_target, call_count) u(x, a, y, z)
 			WHERE digest = d AND kind = k AND class = c GROUP BY x, a, y) s WHERE z > 0;
 	IF r.weight = 0 THEN

@@ -9,6 +9,7 @@
 # and a plan that does not fit the lines are failures of their own.  Ends with the skips and their
 # reasons, the failures and their output, and the line `N passed, N failed, N skipped`.
 set -u
+TIMEFORMAT='%U %S'
 jobs=${JOBS:-$(($(nproc) + 1))}
 export B=${B:-build}
 out=$(mktemp -d "${TMPDIR:-/tmp}/morph-check.XXXXXX") || exit 1
@@ -21,7 +22,7 @@ seconds() {		# the load counts processes that run or want to
 run_one() {		# NUMBER PROGRAM
 	local log=$out/$1 start=$SECONDS rc limit
 	limit=${TIMEOUT:-$(seconds)}
-	timeout --kill-after=10 "$limit" "$2" >"$log.out" 2>&1 </dev/null
+	{ time timeout --kill-after=10 "$limit" "$2" >"$log.out" 2>&1 </dev/null; } 2>"$log.cpu"
 	rc=$?
 	awk -v name="$2" -v rc=$rc -v limit="$limit" -v base="$log" '
 	/^1\.\.[0-9]+/ { plan += substr($0, 4) + 0; planned = 1 }
@@ -60,7 +61,7 @@ run_one() {		# NUMBER PROGRAM
 	printf '%-5s %s (%d passed' "$([ "$f" = 0 ] && echo ok || echo FAIL)" "$2" "$p"
 	[ "$f" = 0 ] || printf ', %d failed' "$f"
 	[ "$s" = 0 ] || printf ', %d skipped' "$s"
-	echo ", $((SECONDS - start)) s)"
+	echo ", $((SECONDS - start)) s, $(awk '{ printf "%.0f", $1 + $2 }' "$log.cpu") s of CPU time)"
 }
 
 n=0 used=0

@@ -1,5 +1,5 @@
 #!/bin/sh
-# postgres.sh prepare ROWS SEED | run BIN - one backend alone (--single) on a database of its own: the
+# postgres.sh prepare ROWS SEED [USE...] | run BIN - one backend alone (--single) on a database of its own: the
 # transactions of pgbench, then questions as in the regression tests; see postgres_work.awk
 #
 # The database is made by the initdb of Debian's package, whatever BIN is.  Each run works on a copy, of
@@ -23,7 +23,9 @@ prepare)
 		{ cat initdb.log; exit 1; }
 	awk -v n="$2" -v seed="$3" -v part=tables -f "$here/postgres_work.awk" | single /usr/lib/postgresql/15/bin/postgres >tables.log
 	! grep -E 'ERROR|FATAL' tables.log || exit 1
-	awk -v n="$2" -v seed="$3" -v part=work -f "$here/postgres_work.awk" >work.sql
+	n=$2 seed=$3
+	shift 3
+	awk -v n="$n" -v seed="$seed" -v part=work -v uses="$*" -f "$here/postgres_work.awk" >work.sql
 	rm -rf templates && mkdir templates || exit 1
 	for t in 1 4; do mv data/base/$t templates && ln -s ../../templates/$t data/base/$t || exit 1; done
 	cp -a data pristine ;;

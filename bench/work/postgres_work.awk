@@ -1,4 +1,4 @@
-# postgres_work.awk - awk -v n=ROWS -v seed=SEED -v part=tables|work -f postgres_work.awk
+# postgres_work.awk - awk -v n=ROWS -v seed=SEED -v part=tables|work -v uses=[transactions|questions] -f postgres_work.awk
 function rnd(k) { state = (state * 16807) % 2147483647; return int(state / 2147483647 * k) }
 function sql(text) { print text ";\n" }
 function tables() {
@@ -51,7 +51,9 @@ BEGIN {
 		tables()
 	else
 		for (round = 0; round < 10; round++) {
-			transactions(300)
-			questions()
+			if (uses != "questions")
+				transactions(uses == "transactions" ? 1500 : 300)
+			if (uses != "transactions")
+				questions()
 		}
 }

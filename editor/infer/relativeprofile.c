@@ -3,6 +3,11 @@
 
 #include "editor/infer/exact.h"
 
+/* Share of a block's executions that may go on nobody knows where. */
+static const double gap = 0.05;
+/* Executions out of a block that are as good as certain, beside what samples tell of others. */
+static const double seen_often = 1000;
+
 static struct relprofile *relprofile_of(struct arena *a, struct fn *fn)
 {
 	struct relprofile *s = arena_alloc(a, sizeof(*s));
@@ -54,13 +59,77 @@ void relprofile_take(struct prog *prog)
 	}
 }
 
+/* --- counts with gaps --- */
+
+/* Control may go on from it by other ways than edges of its function. */
+static bool may_leave(const struct fn *fn, const struct block *b)
+{
+	const struct jump_table *t = b->table != NO_TABLE ? &fn->table[b->table] : NULL;
+
+	for (uint32_t i = 0; t && i < t->nentry; i++)
+		if (t->succ[i] == NO_BLOCK)
+			return true;
+	return b->noreturn || b->fall_out || b->taken_out ||
+	       (b->fall == NO_BLOCK && b->taken == NO_BLOCK && !t);
+}
+
+/* What the edges out of each block were executed; in the arena. */
+static double *sum_out(struct arena *a, const struct fn *fn)
+{
+	double *out = arena_array(a, fn->nblock, sizeof(*out));
+
+	for (uint32_t i = 0; i < fn->relprofile->nedge; i++)
+		out[fn->relprofile->edge[i].from] += fn->relprofile->edge[i].count;
+	return out;
+}
+
+static bool has_gaps(const struct fn *fn, const double *out)
+{
+	for (uint32_t i = 0; i < fn->nblock; i++)
+		if (!may_leave(fn, &fn->block[i]) &&
+		    out[i] < (1 - gap) * fn->relprofile->block[i].count)
+			return true;
+	return false;
+}
+
+/* The edges of blocks without a gap become edges seen often, those of others stay what samples
+ * told: the fit makes one flow of both. */
+static void show_as_seen(struct arena *a, struct fn *fn, const double *out)
+{
+	const struct relprofile *s = fn->relprofile;
+	VEC(struct seen_edge) edge = { 0 };
+
+	for (uint32_t i = 0, c = 0, k = 0; i < fn->nblock; i++) {
+		double count = s->block[i].count;
+		bool known = count > 0 && !may_leave(fn, &fn->block[i]) &&
+			     out[i] >= (1 - gap) * count;
+
+		for (; c < s->nedge && s->edge[c].from == i; c++) {
+			struct seen_edge e = s->edge[c];
+
+			e.count *= seen_often / out[i];
+			if (known)
+				vec_push(a, &edge, e);
+		}
+		for (; k < fn->nseen_edge && fn->seen_edge[k].from == i; k++)
+			if (!known)
+				vec_push(a, &edge, fn->seen_edge[k]);
+	}
+	fn->seen_edge = edge.v;
+	fn->nseen_edge = edge.n;
+	fn->relprofile = NULL;
+}
+
 void relprofile_show(struct prog *prog)
 {
 	for (uint32_t f = 0; f < prog->nfn; f++) {
 		struct fn *fn = &prog->fn[f];
 		const struct relprofile *s = fn->relprofile;
+		const double *out = s ? sum_out(prog->arena, fn) : NULL;
 
-		if (!s)
+		if (s && has_gaps(fn, out))
+			show_as_seen(prog->arena, fn, out);
+		if (!fn->relprofile)
 			continue;
 		for (uint32_t i = 0; i < fn->nblock; i++)
 			s->block[i].known |= fn->block[i].samples > 0;

@@ -284,7 +284,7 @@ struct listing {
 
 /* What is being counted of the module, or was; empty if nothing is. */
 struct counts_text {
-	char state[64];
+	char state[128];
 	double cost_s, gain_ppm;	/* NAN: nothing is, or was */
 };
 
@@ -358,7 +358,7 @@ static bool list_module(void *ctx, const struct store_module *m)
 	struct counts_text counts;
 	struct show_times times;
 	char state[STORE_REFUSAL_MAX + 16] = "original";
-	char inherited[160], fleet[64];
+	char inherited[160], fleet[SHOW_FLEET_MAX];
 
 	if (!access_sees(l->w, l->client, m))
 		return true;

@@ -48,6 +48,13 @@ struct show_report {
 	uint32_t limit;		/* procedures, */
 	bool limited;		/* and modules */
 	bool by_name;		/* else by samples */
+	enum show_by {
+		SHOW_BY_ALL,	/* modules and procedures */
+		SHOW_BY_MODULE,
+		SHOW_BY_PROCEDURE,
+		SHOW_BY_MACHINE,	/* programs and libraries, kernel, and the other ones */
+		SHOW_BY_USER,	/* who may not see all sees himself */
+	} by;			/* of all modules */
 };
 int show_report(struct work *w, const struct show_report *r, struct client *cl,
 		struct err *err);
@@ -64,7 +71,9 @@ int show_explained(struct work *w, const struct store_module *m, const char *mis
 /* show_fleet.c: how exchanges with a fleet's database go; what a fleet knows of a module and
  * what that is worth, in words or as a table, "" or NULL if nothing. */
 int show_share(struct work *w, struct client *cl, struct err *err);
-int show_fleet_of(struct work *w, const struct store_module *m, char out[64], struct err *err);
+enum { SHOW_FLEET_MAX = 96 };
+int show_fleet_of(struct work *w, const struct store_module *m, char out[SHOW_FLEET_MAX],
+		  struct err *err);
 struct table *show_fleet_table(struct work *w, const struct store_module *m);
 
 /* show_problems.c: what is wrong, and what the machine does not offer the monitor. */

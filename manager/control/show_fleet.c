@@ -3,6 +3,7 @@
  * Tested by tests/e2e/share.sh.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "lib/err.h"
@@ -35,28 +36,47 @@ int show_share(struct work *w, struct client *cl, struct err *err)
 	return 0;
 }
 
-static int worth(struct work *w, const struct store_module *m, struct work_fleet_use *out,
-		 struct err *err)
+/* What a fleet knows of a module. */
+struct known {
+	struct work_fleet_use use;
+	struct work_fleet_counts counts;
+};
+
+static int look(struct work *w, const struct store_module *m, struct known *out,
+		struct err *err)
 {
+	struct store_profile own = { 0 };
 	struct policy policy;
 
-	*out = (struct work_fleet_use){ 0 };
+	*out = (struct known){ 0 };
 	if (!w->policy->share_conninfo || !w->policy->share_conninfo[0])
 		return 0;
 	(void)work_rule(w, m->path, &policy);
-	return work_fleet_worth(w, m, &policy, out, err);
+	if (work_fleet_worth(w, m, &policy, &out->use, err) < 0 ||
+	    store_profile_get(w->store, m->id, &own, err) < 0)
+		return -1;
+	/* own counts are not asked for: of what use the fleet's would be without them */
+	int rc = work_fleet_counts(w, m, &policy, &own, (struct bytes){ NULL, 0 }, NULL,
+				   &out->counts, err);
+	store_profile_free(&own);
+	return rc;
 }
 
-int show_fleet_of(struct work *w, const struct store_module *m, char out[64], struct err *err)
+int show_fleet_of(struct work *w, const struct store_module *m, char out[SHOW_FLEET_MAX],
+		  struct err *err)
 {
-	struct work_fleet_use u;
+	struct known k;
+	size_t n = 0;
 
 	out[0] = '\0';
-	if (worth(w, m, &u, err) < 0)
+	if (look(w, m, &k, err) < 0)
 		return -1;
-	if (u.contributors)
-		(void)snprintf(out, 64, "%.0f of %.0f samples, of %" PRIu32, u.weight,
-			       u.samples, u.contributors);	/* fits */
+	if (k.use.contributors)		/* all fit */
+		n = (size_t)snprintf(out, SHOW_FLEET_MAX, "%.0f of %.0f samples, of %" PRIu32,
+				     k.use.weight, k.use.samples, k.use.contributors);
+	if (k.counts.contributors)
+		(void)snprintf(out + n, SHOW_FLEET_MAX - n, "%scounts of %" PRIu32,
+			       n ? "; " : "", k.counts.contributors);
 	return 0;
 }
 
@@ -64,17 +84,26 @@ struct table *show_fleet_table(struct work *w, const struct store_module *m)
 {
 	static const struct table_column col[] = {
 		{ "evidence", TABLE_TEXT }, { "samples", TABLE_REAL },
-		{ "counts_as", TABLE_REAL },
+		{ "counts_as", TABLE_REAL }, { "functions", TABLE_TEXT },
 	};
-	struct work_fleet_use u;
+	struct known k;
 	struct err untold;
-	char fleet[64];
+	char of[64], functions[48];
 
-	if (worth(w, m, &u, &untold) < 0 || !u.contributors)
+	if (look(w, m, &k, &untold) < 0 || (!k.use.contributors && !k.counts.contributors))
 		return NULL;
 	struct table *t = NEW_TABLE("fleet", col);
-	(void)snprintf(fleet, sizeof(fleet), "a fleet of %" PRIu32, u.contributors);
-	table_row(t, "this machine's own", m->samples, m->samples);
-	table_row(t, fleet, u.samples, u.weight);
+	table_row(t, "this machine's own", m->samples, m->samples, "");
+	if (k.use.contributors) {
+		(void)snprintf(of, sizeof(of), "a fleet of %" PRIu32, k.use.contributors);
+		table_row(t, of, k.use.samples, k.use.weight, "");
+	}
+	if (k.counts.contributors) {
+		(void)snprintf(of, sizeof(of), "exact counts of a fleet of %" PRIu32,
+			       k.counts.contributors);
+		(void)snprintf(functions, sizeof(functions), "%" PRIu32 " of %" PRIu32,
+			       k.counts.taken, k.counts.functions);
+		table_row(t, of, NAN, NAN, functions);
+	}
 	return t;
 }

@@ -30,6 +30,12 @@ struct work_fleet_gives {
 /* NULL: it was not asked for. */
 struct work_fleet_wanted *work_fleet_wanted(const struct work_fleet *f,
 					    const struct digest *original);
+/* Is the fleet's evidence of the module used that this policy is for? */
+bool work_fleet_takes(const struct policy *p);
+/* May its executions, which are everybody's here, be given as things are now? */
+bool work_fleet_gives_counts(struct work *w, const struct store_module *m);
+/* Brings executions to one sum; what ran at all still does. */
+void work_fleet_level(struct store_profile *executions);
 /* An exchange is over: when the next one is.  `more`: not all was given. */
 void work_fleet_plan(struct work *w, bool succeeded, bool more);
 

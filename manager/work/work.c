@@ -8,11 +8,12 @@
  *	work_crash, work_speed		a generation is taken back
  *	work_use, work_inherit, work_packages, procedure, work_live
  *	work_module			a new generation, the original back, the proof anew
- *	work_fleetanswer, work_fleet
- *	work_adopt, work_bequeath, work_budget, work_derived, work_registers, work_room,
- *	work_share
- *	work_profile, work_fleetuse	all that is known of a module
- *	work_inherited, work_evidence, work_rule
+ *	work_bequeath, work_fleetanswer
+ *	work_evidence, work_fleetcounts	exact counts
+ *	work_fleet
+ *	work_adopt, work_budget, work_derived, work_registers, work_room, work_share
+ *	work_profile, work_fleetuse	all that is known of a module by samples
+ *	work_inherited, work_rule
  *	work				this file
  *	accounts, ask, answer, lookwait, tar, yield	know nothing of the work
  */
@@ -20,6 +21,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -57,6 +59,22 @@ int work_read(int fd, struct wr *out, struct err *err)
 				       k ? strerror(errno) : "cut short");
 		}
 		got += (size_t)k;
+	}
+	return 0;
+}
+
+int work_usage(const struct store_profile *p, struct usage *out, struct err *err)
+{
+	out->n = 0;
+	out->count = calloc((size_t)p->ncount + 1, sizeof(*out->count));
+	if (!out->count)
+		return err_set(err, ERR_SYS, "out of memory");
+	for (uint32_t i = 0; i < p->ncount; i++) {
+		const struct store_count *c = &p->count[i];
+
+		if (c->samples)
+			out->count[out->n++] = (struct usage_count){
+				c->block, (double)c->samples / STORE_UNIT };
 	}
 	return 0;
 }

@@ -319,7 +319,7 @@ void work_turns(struct work *w);
 bool work_turns_decide(struct work *w, const struct store_module *m);
 void work_turns_free(struct work *w);
 
-/* --- a fleet (work_fleet.c, work_fleetanswer.c, work_fleetuse.c) --- */
+/* --- a fleet (work_fleet.c, work_fleetanswer.c, work_fleetuse.c, work_fleetcounts.c) --- */
 
 /* Samples came in: those that the policy gives are kept for that. */
 void work_fleet_seen(struct work *w, const struct attribution *a);
@@ -348,6 +348,19 @@ int work_fleet_worth(struct work *w, const struct store_module *m, const struct 
  * a tenth since the last time, or what the fleet knows, or the policy, has changed. */
 bool work_fleet_is_news(struct work *w, const struct store_module *m);
 void work_fleet_is_new(struct work_fleet *f);	/* that has changed */
+/* What a run counted, as a profile, waits for the next exchange if the policy gives it. */
+int work_fleet_counted(struct work *w, const struct store_module *m, struct bytes profile,
+		       struct err *err);
+struct work_fleet_counts {
+	uint32_t contributors;		/* 0: the fleet has none, or is not asked */
+	uint32_t functions, taken;	/* of which it has counts, and whose are used */
+};
+/* Exact counts `own` of the module, a profile or nothing, and besides those of a fleet of
+ * functions that these do not have and the samples `now` do not contradict: appended to *text,
+ * unless it is NULL. */
+int work_fleet_counts(struct work *w, const struct store_module *m, const struct policy *p,
+		      const struct store_profile *now, struct bytes own, struct wr *text,
+		      struct work_fleet_counts *out, struct err *err);
 /* ", and 400 of a fleet of 23", or "". */
 void work_fleet_text(const struct work_fleet_use *u, char *out, size_t n);
 
@@ -400,14 +413,12 @@ int work_apply_inherit(struct work *w, struct err *err);
 
 /* --- exact counts as evidence beside samples (work_evidence.c) --- */
 
-/* Of a profile's samples; out->count is the caller's to free. */
-int work_usage(const struct store_profile *p, struct usage *out, struct err *err);
 /* Are there counts of the module, and is it still used as it was then?  1; 0; -1. */
 int work_evidence_holds(struct work *w, const struct store_module *m, const struct policy *p,
 			const struct usage *use, struct err *err);
-/* Counts that hold for the use `now`, as a file for the Editor, and what they are of; -1: there
- * are none, err->kind being ERR_NONE, or that failed. */
-enum { WORK_COUNTED_MAX = 32 };
+/* Counts that hold for the use `now`, a fleet's among them, as a file for the Editor, and what
+ * they are of; -1: there are none, err->kind being ERR_NONE, or that failed. */
+enum { WORK_COUNTED_MAX = 96 };
 int work_evidence_file(struct work *w, const struct store_module *m, const struct policy *p,
 		       const struct store_profile *now, char counted[WORK_COUNTED_MAX],
 		       struct err *err);
@@ -449,6 +460,8 @@ int work_recover(struct work *w, struct err *err);
 struct ask_limits work_limits(const struct policy *p);
 /* Appends the whole content; the descriptor stays the caller's. */
 int work_read(int fd, struct wr *out, struct err *err);
+/* Of a profile's samples; out->count is the caller's to free. */
+int work_usage(const struct store_profile *p, struct usage *out, struct err *err);
 /* The caller's to free; -1 also when the module is not analysed. */
 int work_table(struct work *w, const struct store_module *m, struct blocktable *out,
 	       struct err *err);

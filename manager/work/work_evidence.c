@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
@@ -18,22 +19,6 @@
 #include "manager/work/work.h"
 #include "policy/decide.h"
 #include "policy/policy.h"
-
-int work_usage(const struct store_profile *p, struct usage *out, struct err *err)
-{
-	out->n = 0;
-	out->count = calloc((size_t)p->ncount + 1, sizeof(*out->count));
-	if (!out->count)
-		return err_set(err, ERR_SYS, "out of memory");
-	for (uint32_t i = 0; i < p->ncount; i++) {
-		const struct store_count *c = &p->count[i];
-
-		if (c->samples)
-			out->count[out->n++] = (struct usage_count){
-				c->block, (double)c->samples / STORE_UNIT };
-	}
-	return 0;
-}
 
 /* 1: they hold; 0; -1 */
 static int hold(const struct policy *p, const struct store_counted *c, const struct usage *use,
@@ -69,9 +54,10 @@ void work_say_counted(uint32_t runs, double burst_s, char out[WORK_COUNTED_MAX])
 		(void)snprintf(out, WORK_COUNTED_MAX, "%" PRIu32 " runs", runs);
 }
 
-int work_evidence_text(struct work *w, const struct store_module *m, const struct policy *p,
-		       const struct store_profile *now, struct wr *out,
-		       char counted[WORK_COUNTED_MAX], struct err *err)
+/* This machine's own. */
+static int own_text(struct work *w, const struct store_module *m, const struct policy *p,
+		    const struct store_profile *now, struct wr *out,
+		    char counted[WORK_COUNTED_MAX], struct err *err)
 {
 	struct store_counted c;
 	struct usage use = { 0 };
@@ -90,6 +76,34 @@ int work_evidence_text(struct work *w, const struct store_module *m, const struc
 	}
 	free(use.count);
 	store_counted_free(&c);
+	return rc;
+}
+
+static void say_fleet(const struct work_fleet_counts *f, char counted[WORK_COUNTED_MAX])
+{
+	size_t n = strlen(counted);
+
+	if (f->taken)			/* fits */
+		(void)snprintf(counted + n, WORK_COUNTED_MAX - n, "%sa fleet of %" PRIu32
+			       " in %" PRIu32 " functions", n ? ", and of " : "",
+			       f->contributors, f->taken);
+}
+
+int work_evidence_text(struct work *w, const struct store_module *m, const struct policy *p,
+		       const struct store_profile *now, struct wr *out,
+		       char counted[WORK_COUNTED_MAX], struct err *err)
+{
+	struct work_fleet_counts fleet;
+	struct wr own = { 0 };
+	int rc = own_text(w, m, p, now, &own, counted, err);
+
+	if (rc >= 0 && work_fleet_counts(w, m, p, now, wr_bytes(&own), out, &fleet, err) < 0)
+		rc = -1;
+	if (rc >= 0) {
+		say_fleet(&fleet, counted);
+		rc = counted[0] != '\0';
+	}
+	wr_free(&own);
 	return rc;
 }
 
@@ -150,6 +164,18 @@ static uint32_t count_blocks(struct bytes text)
 	return n;
 }
 
+/* What the fleet cannot be given is no less worth here. */
+static int give(struct work *w, const struct store_module *m, struct bytes profile,
+		struct err *err)
+{
+	if (work_fleet_counted(w, m, profile, err) == 0)
+		return 0;
+	if (err->kind != ERR_INPUT)
+		return -1;
+	role_log("%s: its counts are not given to the fleet: %s", m->path, err->text);
+	return 0;
+}
+
 int work_evidence_keep(struct work *w, const struct store_module *m,
 		       const struct store_counting *c, struct wr *profile, struct err *err)
 {
@@ -174,6 +200,8 @@ int work_evidence_keep(struct work *w, const struct store_module *m,
 			     "%s%s, of %.1f s in it, about %.1f s more than usual; %" PRIu32
 			     " blocks ran, of %" PRIu32 " there were samples", counted, in,
 			     c->speed.all_s, out.cost_s, blocks, out.use.ncount);
+	if (rc == 0)
+		rc = give(w, m, wr_bytes(profile), err);
 	store_profile_free(&out.use);
 	return rc;
 }

@@ -85,6 +85,14 @@ static bool gives(struct work *w, const struct store_module *m)
 	return f->gives[f->ngives++].yes;
 }
 
+bool work_fleet_gives_counts(struct work *w, const struct store_module *m)
+{
+	struct policy policy;
+
+	(void)work_rule(w, m->path, &policy);
+	return shares(w) && policy.share_layouts <= 1 && !m->refusal[0] && gives(w, m);
+}
+
 static int keep_module(struct work *w, const struct attribute_module *a, struct err *err)
 {
 	struct store_module m;
@@ -126,7 +134,7 @@ void work_fleet_seen(struct work *w, const struct attribution *a)
 
 struct waiting {
 	struct digest original;
-	bool may;			/* be given, as things are now */
+	bool samples, counts;		/* may be given, as things are now */
 };
 
 struct building {
@@ -181,7 +189,7 @@ static bool add_waiting(void *ctx, const struct store_epoch *row)
 	struct building *b = ctx;
 
 	b->waiting = memory_grow(b->waiting, b->nwaiting + (size_t)1, sizeof(*b->waiting));
-	b->waiting[b->nwaiting++] = (struct waiting){ row->original, false };
+	b->waiting[b->nwaiting++] = (struct waiting){ .original = row->original };
 	return true;
 }
 
@@ -194,8 +202,10 @@ static bool judge_module(void *ctx, const struct store_module *m)
 		return true;
 	while (first > b->waiting && digest_equal(&first[-1].original, &m->original))
 		first--;
-	for (; first < last && digest_equal(&first->original, &m->original); first++)
-		first->may = true;
+	for (; first < last && digest_equal(&first->original, &m->original); first++) {
+		first->samples = true;
+		first->counts |= work_fleet_gives_counts(b->w, m);
+	}
 	return true;
 }
 
@@ -207,7 +217,7 @@ static bool add_row(void *ctx, const struct store_epoch *row)
 	const struct waiting *waiting = find_waiting(b, &row->original);
 	const char *why;
 
-	if (!waiting || !waiting->may)
+	if (!waiting || !(row->kind == FLEET_SAMPLES ? waiting->samples : waiting->counts))
 		return true;
 	*e = (struct fleet_evidence){ .digest = row->original,
 				      .kind = (enum fleet_kind)row->kind,

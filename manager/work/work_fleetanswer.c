@@ -83,6 +83,8 @@ static int keep(struct work *w, const struct fleet_evidence *e, struct err *err)
 		rc = e->contributors > 0 && fits(e, &t);
 	if (rc > 0) {
 		to_profile(e, &f.profile);
+		if (e->kind == FLEET_EXECUTIONS)
+			work_fleet_level(&f.profile);
 		if (store_fleet_put(w->store, &e->digest, e->kind, &f,
 				    t.text_size / SHARE_OF_TEXT + LEAST_BYTES, err) < 0)
 			rc = -1;

@@ -35,6 +35,11 @@ static int weigh(const struct store_profile *own, const struct store_fleet *f,
 	return rc;
 }
 
+bool work_fleet_takes(const struct policy *p)
+{
+	return p->share_conninfo && p->share_conninfo[0] && p->share_take;
+}
+
 /* 1: there is something, *f is the caller's to free; 0; -1. */
 static int look(struct work *w, const struct store_module *m, const struct policy *p,
 		const struct store_profile *own, struct store_fleet *f,
@@ -42,7 +47,7 @@ static int look(struct work *w, const struct store_module *m, const struct polic
 {
 	*out = (struct work_fleet_use){ 0 };
 	*f = (struct store_fleet){ 0 };
-	if (!p->share_conninfo || !p->share_conninfo[0] || !p->share_take)
+	if (!work_fleet_takes(p))
 		return 0;
 	int rc = store_fleet_get(w->store, &m->original, 0, f, err);
 	if (rc > 0 && weigh(own, f, out, err) < 0) {

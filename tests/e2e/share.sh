@@ -152,6 +152,40 @@ client m7 1 give 33 0 0 1 "1:100" "1-2:1000000000" >/dev/null
 merge
 check "nor do one's edges weigh more than the median" says "of 7: 1:700 1-2:400 1-3:300" client m1 1 want 33
 
+# --- executions: one factor for all of a contribution ---
+for i in $(seq 5); do client m$i 1 give 60 1 0 1 "1:1000,2:900,3:100,$((10 + i)):50" "1-2:900,1-3:100,2-$((10 + i)):50" >/dev/null; done
+merge
+check "executions are seen from five on, and nothing that fewer have" is "status 0
+fleet 60 1 of 5: 1:5000 2:4500 3:500 1-2:4500 1-3:500
+left out 0" client m9 1 want 60
+client m6 1 give 60 1 0 1 "1:10000,2:1000,3:9000" "1-2:1000,1-3:9000" >/dev/null
+merge
+check "what goes out of a block is what comes in, but for rounding up" says "of 6: 1:6025 2:4603 3:1423 1-2:4603 1-3:1423" client m9 1 want 60
+for i in $(seq 11); do client m$i 1 give 61 1 0 1 "1:1000,2:900,3:100" "1-2:900,1-3:100" >/dev/null; done
+for i in 12 13 14; do client m$i 1 give 61 1 0 1 "1:1000000,2:100000,3:900000" "1-2:100000,1-3:900000" >/dev/null; done
+merge
+check "a fifth that lies leaves the likely way the likely one" says "of 14: 1:14000 2:10200 3:3800 1-2:10200 1-3:3800" client m1 1 want 61
+check "edges out of a block that was executed less are refused" says "refuses: edges or calls executed more often than their block" \
+	client m1 1 give 62 1 0 1 "1:100,2:200,3:200" "1-2:60,1-3:60"
+check "edges into it, too" says "executed more often than their block" client m1 1 give 62 1 0 1 "1:100,2:100,3:100" "1-3:60,2-3:60"
+check "and out of one that was not" says "executed more often than their block" client m1 1 give 62 1 0 1 "1:100,2:100" "3-1:1"
+calls() {		# COUNTS of two calls at one place
+	sql m1 "SELECT morph.give(decode(repeat('3e', 32), 'hex'), 1, '', h.epoch, decode(repeat('01', 16), 'hex'), 1, '{1}', '{100}', '{}', '{}', '{}', '{1,1}', '{4,4}', '{7,8}', '{$1}') FROM morph.hello() h"
+}
+check "and calls" is "refused: edges or calls executed more often than their block" calls "60,60"
+check "that are as many are taken" is taken calls "60,40"
+check "so are edges of samples, whose sums say nothing" says "told 0 taken" client m1 1 give 62 0 0 1 "1:100" "1-2:101"
+check "more executions than a machine says it has are refused" says "counts too large in sum" client m1 1 give 63 1 0 1 "1:2147483648"
+for i in $(seq 5); do client m$i 1 give 64 1 -12 1 "1:1000,2:1" "1-2:1" >/dev/null; client m$i 1 give 64 0 -12 1 "1:1000,2:1" >/dev/null; done
+merge
+check "what was executed still was, when it is old" is "status 0
+fleet 64 0 of 5: 1:625
+fleet 64 1 of 5: 1:625 2:1 1-2:1
+left out 0" client m9 1 want 64
+for i in $(seq 5); do client m$i 1 give 64 1 0 1 "1:1000" >/dev/null; done
+merge
+check "also beside new ones" says "of 5: 1:5625 2:1 1-2:1" client m9 1 want 64
+
 # --- epochs fade ---
 for i in $(seq 5); do client m$i 1 give 40 0 -4 1 "1:1000" >/dev/null; done
 merge
@@ -251,14 +285,15 @@ sql postgres "UPDATE morph.setting SET value = 0 WHERE name = 'merge_after_s'"
 # --- a client that is killed at any moment: what it gave is given, and counts once when it comes again ---
 many=()
 for i in $(seq 100 219); do many+=(give "$i" 0 0 1 1:256,2:256); done
-killed=0 middle=0
-for i in $(seq 12); do
-	[ -z "$(timeout -s KILL "0.0$((i * 7 % 10))$i" "$B/tests/e2e/fleet" "$B/morph-share" "$(conninfo m3)" "" 1 \
-		"${many[@]}" >/dev/null 2>&1 || echo killed)" ] || killed=$((killed + 1))
+killed=0 middle=0 ms=5
+# Longer each time, until one is done before it is killed.
+while [ "$ms" -lt 60000 ] && [ "$(timeout -s KILL "$((ms / 1000)).$(printf %03d $((ms % 1000)))" "$B/tests/e2e/fleet" \
+		"$B/morph-share" "$(conninfo m3)" "" 1 "${many[@]}" >/dev/null 2>&1 || echo killed)" ]; do
+	killed=$((killed + 1)) ms=$((ms * 5 / 4 + 1))
 	at=$(sql postgres "SELECT count(*) FROM morph.contribution WHERE contributor = 'm3'")
 	[ "$at" -gt 0 ] && [ "$at" -lt 120 ] && middle=$((middle + 1))
 done
-check "clients were killed ($killed of 12), some in the middle ($middle)" test "$killed" -ge 3 -a "$middle" -ge 1
+check "clients were killed ($killed), some in the middle ($middle)" test "$killed" -ge 3 -a "$middle" -ge 1
 told=$(client m3 1 "${many[@]}" | grep -cE '^told [0-9]+ (taken|known)$')
 check "the last is told of all" test "$told" = 120
 check "each counts once" is "120|61440" sql postgres "SELECT count(*), sum(weight) FROM morph.contribution WHERE contributor = 'm3'"
@@ -286,6 +321,33 @@ check "and has it" is "$given" sql postgres "SELECT count(*) FROM morph.contribu
 check "the rest comes, and nothing twice" test "$(client m4 1 give 50 0 0 1 1:1 give 51 0 0 1 1:1 give 52 0 0 1 1:1 give 53 0 0 1 1:1 |
 	grep -cE '^told [0-9] (taken|known)')" = 4
 check "four" is 4 sql postgres "SELECT count(*) FROM morph.contribution WHERE contributor = 'm4'"
+
+# --- a full server ---
+full() {		# 20 pieces of 4,000 blocks that do not compress well
+	local j blocks gives=()
+	for j in $(seq 20); do
+		blocks=$(awk -v seed="$j" 'BEGIN { srand(seed); for (i = 0; i < 4000; i++) printf "%s%d:%.0f", i ? "," : "", i, 1 + 1e12 * rand() }')
+		gives+=(give $((60 + j)) 0 0 5 "$blocks")
+	done
+	client m5 1 "${gives[@]}"
+}
+mkdir "$root/small"
+if mount -t tmpfs -o size=1m,mode=700 tmpfs "$root/small" 2>/dev/null; then
+	trap 'kill -CONT "$stopped" 2>/dev/null; stop_server; umount -l "$root/small"; rm -rf "$root" /etc/morph-test.$$' EXIT
+	chown postgres "$root/small"
+	check "a small place for what is given" sql postgres "CREATE TABLESPACE small LOCATION '$root/small'" "ALTER TABLE morph.contribution SET TABLESPACE small"
+	full >"$root/out" 2>&1
+	check "a full server is told" grep -q "^status 1 giving: server: .*No space left on device" "$root/out"
+	given=$(grep -c "^told [0-9]* taken" "$root/out")
+	check "with what it took before ($given)" test "$given" -ge 1 -a "$given" -le 19
+	check "which it has" is "$given" sql postgres "SELECT count(*) FROM morph.contribution WHERE contributor = 'm5' AND sequence = 5"
+	mount -o remount,size=64m "$root/small"
+	check "when there is room all of it comes" test "$(full | grep -cE '^told [0-9]+ (taken|known)$')" = 20
+	check "each once" is 20 sql postgres "SELECT count(*) FROM morph.contribution WHERE contributor = 'm5' AND sequence = 5"
+	sql postgres "ALTER TABLE morph.contribution SET TABLESPACE pg_default"
+else
+	skip "a full server" "tmpfs cannot be mounted here"
+fi
 
 # --- a server that lies ---
 lie() {			# ROWS as "byte of the digest, kind, arrays..."

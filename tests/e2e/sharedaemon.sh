@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/fleet.bash
 need_root
 need_postgres
-for p in morph-share tests/e2e/fleet; do [ -x "$B/$p" ] || { echo "$B/$p is missing"; exit 1; }; done
+for p in morph-share tests/e2e/fleet bench/fleetmachine; do [ -x "$B/$p" ] || { echo "$B/$p is missing"; exit 1; }; done
 make_root gzip sort
 trap 'stop_server; cleanup' EXIT
 says() {		# TEXT COMMAND...
@@ -118,6 +118,45 @@ check "a generation" ctl reoptimize "$root/bin/gzip"
 check "is of both" says "from [0-9]+ samples, and [0-9]+ of a fleet of 6" ctl history "$root/bin/gzip"
 check "and proven" whole gzip
 check "it runs" cmp <("$root/bin/gzip" -nc "$root/numbers") <("$root/orig/gzip" -nc "$root/numbers")
+
+# --- others have counted: five Managers give what their gzip counted ---
+count_gzip() {
+	"$B/morph-edit" instrument "$root/orig/gzip" -o "$root/counting" --counts "$root/counts" && chmod 755 "$root/counting" &&
+		"$root/counting" -c "$root/numbers" >/dev/null && "$B/morph-edit" counts "$root/orig/gzip" "$root/counts" -o "$root/exact" &&
+		"$B/morph-edit" analyze --table "$root/table" "$root/orig/gzip" >/dev/null
+}
+others_count() {	# PROFILE
+	local i
+	sql postgres "DELETE FROM morph.contribution WHERE kind = 1"
+	for i in 2 3 4 5 6; do
+		says "given 1, refused 0" "$B/bench/fleetmachine" "$B/morph-share" "$(conninfo "m$i")" "$root/orig/gzip" "$root/table" give "" "$1" || return 1
+	done
+	sql m1 "SELECT morph.merge(10)" >/dev/null
+}
+check "gzip is counted" count_gzip
+check "five give it" others_count "$root/exact"
+check "no path, no name, no user of it is there" not grep -qE "gzip|$root|nobody" <(as_server pg_dump -h "$pg" -p "$port" -U postgres -a -n morph fleet)
+check "the counts are taken" ctl share now
+check "list says so" says "; counts of 5$" fleet_column gzip
+check "explain, in how many functions" says "exact counts of a fleet of 5 .*[0-9]+ of [0-9]+" ctl explain "$root/bin/gzip"
+check "a generation" ctl reoptimize "$root/bin/gzip"
+check "is of them as well" says "of a fleet of 6 and the counts of a fleet of 5 in [0-9]+ functions" ctl history "$root/bin/gzip"
+check "and proven" whole gzip
+check "it runs" cmp <("$root/bin/gzip" -nc "$root/numbers") <("$root/orig/gzip" -nc "$root/numbers")
+# Every branch the other way.
+turn_round() {
+	awk '$1 == "edge" && $2 == from { to[++n] = $3; times[n] = $4; next }
+		{ for (i = 1; i <= n; i++) print "edge", from, to[i], times[n + 1 - i]; n = 0; from = "" }
+		$1 == "edge" { from = $2; n = 1; to[1] = $3; times[1] = $4; next }
+		{ print }
+		END { for (i = 1; i <= n; i++) print "edge", from, to[i], times[n + 1 - i] }' "$root/exact" >"$root/lie"
+}
+check "they lie" turn_round
+check "and give that" others_count "$root/lie"
+check "it is taken" ctl share now
+check "a generation" ctl reoptimize "$root/bin/gzip"
+check "is the same program" whole gzip
+check "and runs" cmp <("$root/bin/gzip" -nc "$root/numbers") <("$root/orig/gzip" -nc "$root/numbers")
 
 # --- liars: all others, with blocks that this machine never runs, and blocks that there are not ---
 seq=2 others "'{1,2,3}', '{100000000,100000000,100000000}', '{}', '{}', '{}'" >/dev/null

@@ -3,7 +3,7 @@
 #
 # Programs with debug information of several kinds are moved, and the generation gets its debug file.
 # What a tool says of an instruction's image must be what it says of the instruction, and a debugger
-# must stop at each line as often as in the original.
+# must stop at each line as often as in the original.  DEBUGFILE=full takes more seeds, and levels.
 MIN_MOVED=50			# small programs have few functions
 . tests/moving.sh
 
@@ -144,28 +144,32 @@ in_cxx() {		# NAME COMPILER FLAGS...
 	same_hits "$name" $code/lines.cc 1 "$T/$name/prog" -s "$T/$name/gen.debug" -e "$T/$name/gen"
 }
 
+full=$([ "${DEBUGFILE:-}" = full ] && echo 1)
+SEEDS=${full:+1 2 }3
 in_c gcc-O2 gcc -O2 -g
-SEEDS="2 3"
+SEEDS=2${full:+ 3}
 in_c gcc-O0 gcc -O0 -g
 in_c gcc-fixed gcc -O2 -g -no-pie -fno-pie
 SEEDS=2
-in_c gcc-O3 gcc -O3 -g
 in_c gcc-dwarf4 gcc -O2 -g -gdwarf-4
 in_c gcc-dwarf3 gcc -O1 -g -gdwarf-3 -gstrict-dwarf
 in_c gcc-dwarf2 gcc -O2 -g -gdwarf-2 -gstrict-dwarf
-in_c gcc-macros gcc -O2 -g3
 in_c gcc-zlib gcc -O2 -g -gz
 in_c clang-O2 clang -O2 -g
-in_c clang-O3 clang -O3 -g
 in_c clang-O0 clang -O0 -g
-in_c clang-dwarf4 clang -O2 -g -gdwarf-4
 in_cxx g++-O2 g++ -O2 -g
-in_cxx g++-O3 g++ -O3 -g
 in_cxx g++-O0 g++ -O0 -g
 in_cxx g++-lto g++ -O2 -g -flto
 in_cxx g++-types g++ -O2 -g -gdwarf-4 -fdebug-types-section
 in_cxx clang++-O2 clang++ -O2 -g
-in_cxx clang++-O0 clang++ -O0 -g
+if [ "$full" ]; then
+	in_c gcc-O3 gcc -O3 -g
+	in_c gcc-macros gcc -O2 -g3
+	in_c clang-O3 clang -O3 -g
+	in_c clang-dwarf4 clang -O2 -g -gdwarf-4
+	in_cxx g++-O3 g++ -O3 -g
+	in_cxx clang++-O0 clang++ -O0 -g
+fi
 
 # --- a stripped program with a separate debug file, and where tools find that of the generation ---
 

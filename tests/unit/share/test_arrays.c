@@ -57,6 +57,10 @@ static void counts_fade(void **state)
 	assert_int_equal(arrays_read(text, 0.5, a, &e, &err), 0);
 	assert_true(e.nblock == 1 && e.block[0].block == 2 && e.block[0].count == 5);
 	assert_int_equal(e.nedge, 0);
+	e.kind = FLEET_EXECUTIONS;		/* what was executed still was */
+	assert_int_equal(arrays_read(text, 0.5, a, &e, &err), 0);
+	assert_true(e.nblock == 2 && e.block[0].count == 1 && e.block[1].count == 5);
+	assert_true(e.nedge == 1 && e.edge[0].count == 1);
 	arena_free(a);
 }
 

@@ -221,6 +221,45 @@ static void a_function_without_an_estimate_has_no_shape(void **state)
 	arena_free(a);
 }
 
+/* A fleet says that b0 ran 500 times, and not that it went to b3: too few have that. */
+static void what_counts_leave_open_is_found_by_samples(void **state)
+{
+	struct profile_block ran[] = { { B0, 500 }, { B1, 450 }, { B2, 100 } };
+	struct profile_edge ways[] = { { B0, B1, 450 }, { B1, B0, 360 }, { B1, B2, 90 } };
+	struct profile fleet = { .module = "/x", .clock = "exact", .block = ran, .nblock = 3,
+		.edge = ways, .nedge = 3 };
+	struct profile_block sampled[] = { { B0, 300 }, { B1, 400 }, { B3, 30 } };
+	/* the last is not so, by all executions */
+	struct profile_edge seen[] = { { B0, B1, 90 }, { B0, B3, 10 }, { B1, B2, 50 } };
+	struct profile p = { .module = "/x", .clock = "tick", .block = sampled, .nblock = 3,
+		.edge = seen, .nedge = 3, .counted = &fleet };
+	struct arena *a = arena_new();
+	const struct fn *f = infer(make(text, a), &p);
+	const struct block *b = f->block;
+
+	(void)state;
+	assert_null(f->relprofile);
+	assert_int_equal(f->nseen_edge, 4);
+	assert_true(f->seen_edge[0].to == 1 && f->seen_edge[0].count == 90);
+	assert_true(f->seen_edge[1].to == 3 && f->seen_edge[1].count == 10);
+	assert_true(f->seen_edge[2].to == 0 && f->seen_edge[3].to == 2);
+	near(f->seen_edge[2].count, 800);
+	near(f->seen_edge[3].count, 200);
+	assert_true(b[3].count > 0 && b[0].taken_count > 0);
+	assert_true(b[0].fall_count > 5 * b[0].taken_count);
+	near(b[0].fall_count + b[0].taken_count, b[0].count);
+	near(b[1].count, b[0].fall_count);
+	assert_true(b[1].taken_count > 3.8 * b[1].fall_count &&
+		    b[1].taken_count < 4.2 * b[1].fall_count);
+	/* what rounding and rare ways leave open is next to nothing */
+	ways[0].count = ran[1].samples = 485;
+	ways[1].count = 385, ways[2].count = 100;
+	f = infer(make(text, a), &p);
+	assert_non_null(f->relprofile);
+	near(f->block[1].count, f->block[0].count * 485 / 500);
+	arena_free(a);
+}
+
 static void counts_stand_beside_samples_only(void **state)
 {
 	struct arena *a = arena_new();
@@ -307,6 +346,7 @@ int main(void)
 		cmocka_unit_test(what_was_counted_is_evidence),
 		cmocka_unit_test(what_was_not_counted_does_not_run_unless_samples_say_so),
 		cmocka_unit_test(a_function_without_an_estimate_has_no_shape),
+		cmocka_unit_test(what_counts_leave_open_is_found_by_samples),
 		cmocka_unit_test(counts_stand_beside_samples_only),
 		cmocka_unit_test(the_most_uncertain_are_chosen_first),
 	};
