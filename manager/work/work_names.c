@@ -100,10 +100,13 @@ int work_check(struct work *w, const char *path, struct names *names, struct err
 	names->n = names->bytes = 0;
 	for (char *at = w->ask->reply.text, *end; (end = strchr(at, '\n')); at = end + 1) {
 		*end = '\0';
-		if (check_policy(w, path, at, err) < 0 || check_module(w, path, at, err) < 0)
-			return -1;
 		(void)names_add(names, at);	/* as many as the parent has room for */
 	}
+	/* afterwards: the parent may be asked whose they are, and answers there */
+	for (unsigned i = 0; i < names->n; i++)
+		if (check_policy(w, path, names_at(names, i), err) < 0 ||
+		    check_module(w, path, names_at(names, i), err) < 0)
+			return -1;
 	return 0;
 }
 

@@ -88,6 +88,22 @@ check "all names are the original" are_original
 sed -i 's|hard_links: true|hard_links: false|' "$root/morph.yaml"
 ctl policy reload >/dev/null 2>&1
 
+# In a folder that the manager has no way into, so that the parent is asked whose a name is.
+mkdir "$root/bin/closed"
+cp "$root/orig/sort" "$root/bin/closed/sort"
+for n in one two; do ln "$root/bin/closed/sort" "$root/bin/closed/$n"; done
+chmod 700 "$root/bin/closed"
+cp "$root/morph.yaml" "$root/without.yaml"
+sed -i 's|include: \[|&"'"$root"'/bin/closed/*", |' "$root/without.yaml"
+for n in one two; do
+	{ cat "$root/without.yaml"; printf 'rules:\n- {name: not this, paths: ["%s"], refuse: true}\n' "$root/bin/closed/$n"; } >"$root/morph.yaml"
+	ctl policy reload >/dev/null 2>&1
+	check "a name that a rule refuses is a reason ($n)" eval 'asked policy show "$root/bin/closed/sort"; said "closed/sort +no .*refuses its other name .*closed/$n"'
+done
+rm -r "$root/bin/closed"
+sed -e "s|\"$root/bin/closed/\*\", ||" "$root/without.yaml" >"$root/morph.yaml"
+ctl policy reload >/dev/null 2>&1
+
 # --- kills ---
 
 kills=0
