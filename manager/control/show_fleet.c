@@ -3,6 +3,7 @@
  * Tested by tests/e2e/share.sh.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "lib/err.h"
@@ -47,16 +48,21 @@ static int worth(struct work *w, const struct store_module *m, struct work_fleet
 	return work_fleet_worth(w, m, &policy, out, err);
 }
 
-int show_fleet_of(struct work *w, const struct store_module *m, char out[64], struct err *err)
+int show_fleet_of(struct work *w, const struct store_module *m, struct show_fleet *out,
+		  struct err *err)
 {
 	struct work_fleet_use u;
 
-	out[0] = '\0';
+	*out = (struct show_fleet){ "", NAN, NAN, 0 };
 	if (worth(w, m, &u, err) < 0)
 		return -1;
-	if (u.contributors)
-		(void)snprintf(out, 64, "%.0f of %.0f samples, of %" PRIu32, u.weight,
-			       u.samples, u.contributors);	/* fits */
+	if (!u.contributors)
+		return 0;
+	(void)snprintf(out->text, sizeof(out->text), "%.0f of %.0f samples, of %" PRIu32,
+		       u.weight, u.samples, u.contributors);	/* fits */
+	out->counts_as = u.weight;
+	out->samples = u.samples;
+	out->machines = u.contributors;
 	return 0;
 }
 

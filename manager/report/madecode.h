@@ -3,8 +3,8 @@
  * A runtime writes down what it makes: in /tmp/perf-PID.map, or in a jitdump, which it maps as
  * executable memory so that a recording tells of it.  Such a file is anybody's.  It is opened
  * as a regular file and not by a link, has to be of who asks or of whose the log is, and
- * written while the log was: the number of the process tells nothing later, and nothing on another
- * machine.  Only a confined job looks into it (`morph-edit code-names`).
+ * written while the log was: the number of the process tells nothing later, and nothing on
+ * another machine.  Only a confined job looks into it (`morph-edit code-names`).
  */
 #ifndef MANAGER_REPORT_MADECODE_H
 #define MANAGER_REPORT_MADECODE_H

@@ -63,7 +63,11 @@ prints reoptimize reoptimize "$gzip"
 check "its generation runs" sampled gzip 800 work gzip
 prints reoptimize reoptimize --dry-run "$gzip"
 prints status status
+check "its values are those of its rows" jq -e '.values[0] | .sampling == "on" and .clock == "cpu-clock"
+	and .budget_cpu_s > 0 and .spool_files >= 0 and .policy_good and .room' "$root/status.json"
 prints list list
+check "what was decided has a code" jq -e '(.modules | length > 0) and
+	all(.modules[]; (.decided == "") == (.decided_code == ""))' "$root/list.json"
 prints report report
 for by in machine user module procedure; do
 	prints report report --by=$by
