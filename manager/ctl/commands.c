@@ -18,8 +18,8 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_list },
 	{ "report",
 	  "[MODULE] [--sort=count|name|callees] [--limit=N] [--log=LOG|PROFILE]...\n"
-	  "        [--by=machine|user|program|module|procedure|line|inlined] [--html=OUT]\n"
-	  "        [--binary=FILE]... [--store=DIR]",
+	  "        [--by=machine|user|program|module|procedure|line|inlined|caller]\n"
+	  "        [--html=OUT] [--binary=FILE]... [--store=DIR]",
 	  "modules and their procedures by samples, or kinds of code, or users; --log:\n"
 	  "        recordings (no daemon needed), by program, source line, inlined function",
 	  ctl_report },

@@ -55,7 +55,9 @@ static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 		return 0;
 	case 'y':
 		o->by_given = true;
-		return parse_by(optarg, &o->by)
+		o->callers = strcmp(optarg, "caller") == 0 &&
+			     strcmp(ctl->command->name, "report") == 0;
+		return o->callers || parse_by(optarg, &o->by)
 			       ? 0
 			       : wrong(ctl, "--by", optarg, "none of machine, program, module, "
 				       "procedure, line, inlined");

@@ -94,6 +94,8 @@ prints report_log report --log="$root/log"
 for by in machine program module procedure line inlined; do
 	prints report_log report --log="$root/log" --by=$by
 done
+"$B/morphctl" record -o "$root/stacks" --stacks --clock cpu-clock --rate 999 -- "$root/orig/gzip" -9 -c "$root/data" >/dev/null 2>&1
+prints report_log report --log="$root/stacks" --by=caller
 prints stats stats "$root/log" "$root/log"
 prints diff diff "$root/log" "$root/log"
 for by in machine program module line inlined; do
