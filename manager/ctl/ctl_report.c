@@ -81,7 +81,7 @@ int ctl_report(const struct ctl *ctl, int argc, char **argv)
 {
 	/* the daemon knows no programs and lines, and has its own store */
 	static const char *const not_its[] = { "--by=program", "--by=line", "--by=inlined",
-					       "--by=caller",
+					       "--by=caller", "--since=", "--until=",
 					       "--binary=", "--store=",
 					       "--sort=callees", NULL };
 	struct ctl_evidence o;

@@ -207,26 +207,49 @@ static int on_sample(struct walk *w, const struct spool_event *ev)
 	return 0;
 }
 
-static int walk_all(struct walk *w, struct spool_reader *r)
+/* The part of the log's time that is wanted. */
+struct span {
+	uint64_t begin_ns, end_ns;
+};
+
+static struct span span_of(const struct evidence_source *source, uint64_t first_ns)
+{
+	return (struct span){ first_ns + source->since_ns,
+			      source->until_ns ? first_ns + source->until_ns : UINT64_MAX };
+}
+
+/* What there is of it in a log that ends then. */
+static uint64_t span_length_ns(const struct span *span, uint64_t end_ns)
+{
+	uint64_t end = span->end_ns < end_ns ? span->end_ns : end_ns;
+
+	return end > span->begin_ns ? end - span->begin_ns : 0;
+}
+
+static int walk_all(struct walk *w, struct spool_reader *r,
+		    const struct evidence_source *source)
 {
 	uint64_t first = 0, last = 0;
+	struct span span = { 0, 0 };
 	struct spool_event ev;
 	int rc = 0;
 
 	while (rc == 0 && spool_read(r, &ev) == 1) {
-		first = first ? first : ev.time_ns;
+		if (!first)
+			span = span_of(source, first = ev.time_ns);
 		last = ev.time_ns;
-		if (ev.kind == SPOOL_SAMPLE)
+		bool within = last >= span.begin_ns && last < span.end_ns;
+		if (ev.kind == SPOOL_SAMPLE && within)
 			rc = on_sample(w, &ev);
 		else if (ev.kind == SPOOL_LOST || ev.kind == SPOOL_GAP)
-			w->e->lost += ev.lost;
+			w->e->lost += within ? ev.lost : 0;
 		else
 			spaces_event(w->spaces, &ev);
 		if (ev.kind != SPOOL_SAMPLE)
 			madecode_event(&w->made, &ev);
 	}
 	w->log.end_ns = w->log.begin_ns + (last - first);
-	w->e->length_ns += last - first;
+	w->e->length_ns += span_length_ns(&span, last);
 	return rc == 0 ? stackwalker_end(w->walker, w->err) : rc;
 }
 
@@ -459,7 +482,7 @@ int evidence_add_log(struct evidence *e, int fd, const struct evidence_source *s
 				       .owner = fstat(fd, &st) == 0 ? st.st_uid : geteuid() };
 	struct stackwalker_use use = { source, w.spaces, w.log.this_boot, on_stack, &w };
 	w.walker = stackwalker_new(&use, e->arena);
-	int rc = walk_all(&w, r);
+	int rc = walk_all(&w, r, source);
 	if (rc == 0) {
 		add_walked(&w, source);
 		add_about(e, r);
