@@ -13,7 +13,7 @@ enum table_type {
 	TABLE_TEXT,		/* const char * */
 	TABLE_UINT,		/* uint64_t */
 	TABLE_INT,		/* int64_t */
-	TABLE_REAL,		/* double; in text as many decimals as the greatest needs */
+	TABLE_REAL,		/* double; as many decimals as the greatest needs, if any has */
 	TABLE_HEX,		/* uint64_t; 0x... in both forms (a string in JSON) */
 	TABLE_BYTES,		/* uint64_t; KiB, MiB, GiB for people */
 	TABLE_TIME,		/* uint64_t ns since 1970; local date and time for people */

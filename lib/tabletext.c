@@ -115,13 +115,18 @@ char *table_text_cell(const char *raw, enum table_type type, int decimals)
 int table_decimals(const struct table *t, int col)
 {
 	double most = 0, d;
+	bool whole = true;
 	uint64_t u;
 
-	for (int r = 0; r < table_nrow(t) && table_columns(t)[col].type == TABLE_REAL; r++)
-		if (table_number_of(table_cell(t, r, col), TABLE_REAL, &u, &d) &&
-		    fabs(d) > most)
-			most = fabs(d);
-	return decimals_for(most);
+	for (int r = 0; r < table_nrow(t) && table_columns(t)[col].type == TABLE_REAL; r++) {
+		const char *raw = table_cell(t, r, col);
+
+		if (!table_number_of(raw, TABLE_REAL, &u, &d))
+			continue;
+		whole = whole && is_whole(raw);
+		most = fmax(most, fabs(d));
+	}
+	return whole ? 0 : decimals_for(most);
 }
 
 /* The text of a cell, or of a heading (row -1). */

@@ -5,6 +5,7 @@
 #include "policy/decide.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "policy/policy.h"
 
@@ -26,6 +27,48 @@ const char *const decide_reason_text[] = {
 	[DECIDE_CPU_BUDGET] = "today's budget of CPU time is spent",
 	[DECIDE_DISK_BUDGET] = "today's budget of disk writes is spent",
 };
+
+const char decide_few_people[] = "the use of too few people";
+const char decide_put_back[] = "its original was put back";
+const char decide_came_back[] = "its original came back";
+
+static const struct {
+	const char *code, *text;	/* text NULL: that of the reason */
+} verdicts[] = {
+	[DECIDE_FIRST] = { "first", NULL },
+	[DECIDE_BLINDLY] = { "first_unobserved", NULL },
+	[DECIDE_AGAIN] = { "gone", NULL },
+	[DECIDE_EVIDENCE] = { "evidence", NULL },
+	[DECIDE_DRIFT] = { "drift", NULL },
+	[DECIDE_FEW_SAMPLES] = { "few_samples", NULL },
+	[DECIDE_UNSEEN] = { "unseen", NULL },
+	[DECIDE_LITTLE_GAIN] = { "little_gain", NULL },
+	[DECIDE_SAME_USE] = { "same_use", NULL },
+	[DECIDE_UNOBSERVED] = { "unobserved", NULL },
+	[DECIDE_COOL_DOWN] = { "cool_down", NULL },
+	[DECIDE_CPU_BUDGET] = { "cpu_budget", NULL },
+	[DECIDE_DISK_BUDGET] = { "disk_budget", NULL },
+	{ "few_people", decide_few_people },
+	{ "put_back", decide_put_back },
+	{ "came_back", decide_came_back },
+};
+
+const char *decide_code_of(const char *verdict)
+{
+	const char *code = *verdict ? "refused" : "";
+	size_t longest = 0;
+
+	for (size_t i = 0; i < sizeof(verdicts) / sizeof(verdicts[0]); i++) {
+		const char *text = verdicts[i].text ? verdicts[i].text : decide_reason_text[i];
+		size_t n = strlen(text);
+
+		if (n > longest && strncmp(verdict, text, n) == 0) {
+			longest = n;
+			code = verdicts[i].code;
+		}
+	}
+	return code;
+}
 
 /* Four times the samples halve the error of each count. */
 static const double more_evidence = 4;
@@ -56,6 +99,14 @@ const char *const decide_inherit_text[] = {
 	[DECIDE_INHERIT_STRANGE] = "not used: too little was recognised",
 	[DECIDE_INHERIT_DISPLACED] = "not used: there are enough samples of its own",
 	[DECIDE_INHERIT_DRIFT] = "not used: its own samples show another use",
+};
+
+const char *const decide_inherit_code[] = {
+	[DECIDE_INHERIT] = "used",
+	[DECIDE_INHERIT_NOT] = "not_wanted",
+	[DECIDE_INHERIT_STRANGE] = "not_recognised",
+	[DECIDE_INHERIT_DISPLACED] = "displaced",
+	[DECIDE_INHERIT_DRIFT] = "drift",
 };
 
 /* Enough to know a module's share of the time, and a use that is another one altogether;

@@ -73,6 +73,7 @@ enum decide_inherit {
 	DECIDE_INHERIT_DRIFT,	/* its own samples show another use */
 };
 extern const char *const decide_inherit_text[];	/* a few words each */
+extern const char *const decide_inherit_code[];	/* a word for programs */
 
 /* Is inherited evidence used beside the samples `own`?  As that of *samples, which fill up what
  * own ones lack of optimize.min_samples, so that each own one takes the place of one of them;
@@ -99,6 +100,11 @@ enum decide_reason {
 	DECIDE_DISK_BUDGET,	/* wait: today's is spent */
 };
 extern const char *const decide_reason_text[];	/* a few words each */
+/* What else a window may end with. */
+extern const char decide_few_people[], decide_put_back[], decide_came_back[];
+/* A word for programs, by what a verdict begins with: "" for none, "refused" where it is
+ * anything else. */
+const char *decide_code_of(const char *verdict);
 
 struct decision {
 	enum decide_reason reason;

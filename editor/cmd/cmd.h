@@ -37,6 +37,7 @@ int cmd_export(int argc, char **argv);
 int cmd_foreign(int argc, char **argv);
 int cmd_annotate(int argc, char **argv);
 int cmd_picture(int argc, char **argv);
+int cmd_code_names(int argc, char **argv);
 int cmd_places(int argc, char **argv);
 int cmd_unwind_rows(int argc, char **argv);
 int cmd_unwind(int argc, char **argv);

@@ -5,13 +5,11 @@
  */
 #include "manager/control/show.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -19,8 +17,9 @@
 #include "manager/control/access.h"
 #include "manager/control/control.h"
 #include "manager/work/answer.h"
-#include "policy/speedtest.h"
+#include "policy/decide.h"
 #include "policy/policy.h"
+#include "policy/speedtest.h"
 
 enum { HISTORY_LIMIT = 1000 };
 
@@ -123,26 +122,6 @@ static void show_monitor(struct work *w, struct client *cl)
 	show_give(cl, t);
 }
 
-static void spool_size(struct work *w, uint64_t *files, uint64_t *bytes)
-{
-	int fd = openat(w->spool_dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct stat st;
-
-	*files = *bytes = 0;
-	if (!dir && fd >= 0)
-		close(fd);
-	for (struct dirent *d; dir && (d = readdir(dir)); ) {
-		if (d->d_name[0] == '.' ||
-		    fstatat(w->spool_dir, d->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		(*files)++;
-		*bytes += (uint64_t)st.st_size;
-	}
-	if (dir)
-		(void)closedir(dir);	/* only read */
-}
-
 static int say_budget(struct work *w, struct table *t, struct err *err)
 {
 	double cpu_s, bytes;
@@ -164,7 +143,7 @@ static void say_samples(struct work *w, struct table *t)
 	char text[128], size[32];
 
 	table_row(t, "registers", w->registers_why);
-	spool_size(w, &files, &bytes);
+	show_spool_size(w, &files, &bytes);
 	table_human_bytes(bytes, size, sizeof(size));
 	(void)snprintf(text, sizeof(text), "%" PRIu64 " files, %s", files, size);
 	table_row(t, "spool", text);
@@ -261,6 +240,8 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	if (w->note[0] && control_trusted(cl))
 		table_row(t, "last trouble", w->note);
 	show_give(cl, t);
+	if (show_values(w, cl, err) < 0)
+		return -1;
 	show_lacks(w, cl);
 	if (all && runs && w->ask->counts.type)
 		show_monitor(w, cl);
@@ -326,25 +307,37 @@ static int list_counts(struct work *w, const struct store_module *m, struct coun
 	return rc < 0 ? -1 : 0;
 }
 
-/* What the module has inherited and what of that counts, or what is still to be; empty. */
-static int list_inherited(struct work *w, const struct store_module *m, char out[160],
-			  struct err *err)
+/* What the module has inherited and what of that counts, or what is still to be. */
+struct inherited_text {
+	char text[160];			/* "": nothing */
+	const char *code;
+	double counts_as, samples, recognised_pct;	/* NAN: nothing */
+};
+
+static int list_inherited(struct work *w, const struct store_module *m,
+			  struct inherited_text *out, struct err *err)
 {
 	struct work_inherited i;
 	struct policy policy;
 
-	out[0] = '\0';
+	*out = (struct inherited_text){ "", "", NAN, NAN, NAN };
 	if (!work_inherits(w, m->path, &policy))
 		return 0;
 	int rc = work_inherited(w, m, &policy, &i, err);
 	if (rc <= 0)
 		return rc;
 	if (i.counts_as > 0)
-		(void)snprintf(out, 160, "%.0f of %.0f samples, %.0f %% recognised",
+		(void)snprintf(out->text, sizeof(out->text),
+			       "%.0f of %.0f samples, %.0f %% recognised",
 			       i.counts_as, i.samples, 100 * i.matched);	/* fits */
 	else
-		(void)snprintf(out, 160, "%s (%.0f samples, %.0f %% recognised)",
+		(void)snprintf(out->text, sizeof(out->text),
+			       "%s (%.0f samples, %.0f %% recognised)",
 			       decide_inherit_text[i.why], i.samples, 100 * i.matched);
+	out->code = decide_inherit_code[i.why];
+	out->counts_as = i.counts_as;
+	out->samples = i.samples;
+	out->recognised_pct = 100 * i.matched;
 	return 0;
 }
 
@@ -358,7 +351,8 @@ static bool list_module(void *ctx, const struct store_module *m)
 	struct counts_text counts;
 	struct show_times times;
 	char state[STORE_REFUSAL_MAX + 16] = "original";
-	char inherited[160], fleet[SHOW_FLEET_MAX];
+	struct inherited_text inherited;
+	struct show_fleet fleet;
 
 	if (!access_sees(l->w, l->client, m))
 		return true;
@@ -367,8 +361,8 @@ static bool list_module(void *ctx, const struct store_module *m)
 	else if (m->generation)
 		(void)snprintf(state, sizeof(state), "optimized");
 	if (list_counts(l->w, m, &counts, l->err) < 0 ||
-	    list_inherited(l->w, m, inherited, l->err) < 0 ||
-	    show_fleet_of(l->w, m, fleet, l->err) < 0 ||
+	    list_inherited(l->w, m, &inherited, l->err) < 0 ||
+	    show_fleet_of(l->w, m, &fleet, l->err) < 0 ||
 	    store_speed_get(l->w->store, m->id, &p, l->err) < 0 ||
 	    (m->generation &&
 	     store_turns_get(l->w->store, m->id, m->generation, &turns, l->err) < 0) ||
@@ -384,12 +378,15 @@ static bool list_module(void *ctx, const struct store_module *m)
 		speedtest_text(&p, speed);
 	table_row(l->t, m->path, m->samples, m->outside, (uint64_t)m->generation,
 		  (uint64_t)m->functions, (uint64_t)m->movable, m->text_bytes, m->updated_ns,
-		  state, speed, h.verdict, inherited, counts.state, counts.cost_s,
-		  counts.gain_ppm, fleet, show_processes(l->w, m->path),
+		  state, speed, h.verdict, inherited.text, counts.state, counts.cost_s,
+		  counts.gain_ppm, fleet.text, show_processes(l->w, m->path),
 		  m->refusal[0] ? "refused" : m->generation ? "optimized" : "original",
 		  !m->generation ? "" :
 		  speedtest_verdict_code[by_turns ? turns.verdict : p.verdict],
-		  times.as_fast, times.low, times.high);
+		  times.as_fast, times.low, times.high, decide_code_of(h.verdict),
+		  inherited.code, inherited.counts_as, inherited.samples,
+		  inherited.recognised_pct, fleet.counts_as, fleet.samples,
+		  (uint64_t)fleet.machines, (uint64_t)fleet.counting);
 	store_profile_free(&h.recent);
 	return true;
 }
@@ -407,7 +404,12 @@ int show_list(struct work *w, struct client *cl, struct err *err)
 		{ "fleet", TABLE_TEXT }, { "processes", TABLE_UINT },
 		{ "state_code", TABLE_TEXT }, { "verdict", TABLE_TEXT },
 		{ "times_as_fast", TABLE_REAL }, { "times_low", TABLE_REAL },
-		{ "times_high", TABLE_REAL },
+		{ "times_high", TABLE_REAL }, { "decided_code", TABLE_TEXT },
+		{ "inherited_code", TABLE_TEXT }, { "inherited_counts_as", TABLE_REAL },
+		{ "inherited_samples", TABLE_REAL },
+		{ "inherited_recognised_pct", TABLE_REAL },
+		{ "fleet_counts_as", TABLE_REAL }, { "fleet_samples", TABLE_REAL },
+		{ "fleet_machines", TABLE_UINT }, { "fleet_counting_machines", TABLE_UINT },
 	};
 	struct table *t = NEW_TABLE("modules", col);
 	struct listing l = { .w = w, .client = cl, .t = t, .err = err };

@@ -22,6 +22,9 @@ void show_some(struct table *t, struct client *cl);
 
 /* show.c, show_policy.c: what is known without asking anybody, so it is answered at once. */
 int show_status(struct work *w, struct client *cl, struct err *err);
+/* show_values.c: the same as values; and what the spool has. */
+int show_values(struct work *w, struct client *cl, struct err *err);
+void show_spool_size(struct work *w, uint64_t *files, uint64_t *bytes);
 int show_list(struct work *w, struct client *cl, struct err *err);
 int show_history(struct work *w, const char *path, struct client *cl, struct err *err);
 int show_policy(struct work *w, struct client *cl, struct err *err);
@@ -71,8 +74,12 @@ int show_explained(struct work *w, const struct store_module *m, const char *mis
 /* show_fleet.c: how exchanges with a fleet's database go; what a fleet knows of a module and
  * what that is worth, in words or as a table, "" or NULL if nothing. */
 int show_share(struct work *w, struct client *cl, struct err *err);
-enum { SHOW_FLEET_MAX = 96 };
-int show_fleet_of(struct work *w, const struct store_module *m, char out[SHOW_FLEET_MAX],
+struct show_fleet {
+	char text[96];			/* "": nothing */
+	double counts_as, samples;	/* NAN: nothing */
+	uint32_t machines, counting;	/* of samples; of exact counts */
+};
+int show_fleet_of(struct work *w, const struct store_module *m, struct show_fleet *out,
 		  struct err *err);
 struct table *show_fleet_table(struct work *w, const struct store_module *m);
 

@@ -62,21 +62,27 @@ static int look(struct work *w, const struct store_module *m, struct known *out,
 	return rc;
 }
 
-int show_fleet_of(struct work *w, const struct store_module *m, char out[SHOW_FLEET_MAX],
+int show_fleet_of(struct work *w, const struct store_module *m, struct show_fleet *out,
 		  struct err *err)
 {
 	struct known k;
 	size_t n = 0;
 
-	out[0] = '\0';
+	*out = (struct show_fleet){ "", NAN, NAN, 0, 0 };
 	if (look(w, m, &k, err) < 0)
 		return -1;
-	if (k.use.contributors)		/* all fit */
-		n = (size_t)snprintf(out, SHOW_FLEET_MAX, "%.0f of %.0f samples, of %" PRIu32,
-				     k.use.weight, k.use.samples, k.use.contributors);
-	if (k.counts.contributors)
-		(void)snprintf(out + n, SHOW_FLEET_MAX - n, "%scounts of %" PRIu32,
-			       n ? "; " : "", k.counts.contributors);
+	out->machines = k.use.contributors;
+	out->counting = k.counts.contributors;
+	if (out->machines) {
+		out->counts_as = k.use.weight;
+		out->samples = k.use.samples;	/* all fit */
+		n = (size_t)snprintf(out->text, sizeof(out->text),
+				     "%.0f of %.0f samples, of %" PRIu32, out->counts_as,
+				     out->samples, out->machines);
+	}
+	if (out->counting)
+		(void)snprintf(out->text + n, sizeof(out->text) - n, "%scounts of %" PRIu32,
+			       n ? "; " : "", out->counting);
 	return 0;
 }
 

@@ -51,6 +51,11 @@ static void leave_out_zeros(struct table **t)
 	*t = out;
 }
 
+bool columns_for_programs(const struct table *t)
+{
+	return strcmp(table_title(t), "values") == 0;
+}
+
 void columns_choose(struct table **t)
 {
 	const char *const *name = usual_of(table_title(*t));

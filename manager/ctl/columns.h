@@ -2,8 +2,12 @@
 #ifndef MANAGER_CTL_COLUMNS_H
 #define MANAGER_CTL_COLUMNS_H
 
+#include <stdbool.h>
+
 struct table;
 
+/* What is in it another table says to people. */
+bool columns_for_programs(const struct table *t);
 /* The table with its usual columns alone, or without counters that are 0, in its place; as it
  * is if it is no such table. */
 void columns_choose(struct table **t);

@@ -18,8 +18,8 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_list },
 	{ "report",
 	  "[MODULE] [--sort=count|name|callees] [--limit=N] [--log=LOG|PROFILE]...\n"
-	  "        [--by=machine|user|program|module|procedure|line|inlined] [--html=OUT]\n"
-	  "        [--binary=FILE]... [--store=DIR]",
+	  "        [--by=machine|user|program|module|procedure|line|inlined|caller]\n"
+	  "        [--since=S] [--until=S] [--html=OUT] [--binary=FILE]... [--store=DIR]",
 	  "modules and their procedures by samples, or kinds of code, or users; --log:\n"
 	  "        recordings (no daemon needed), by program, source line, inlined function",
 	  ctl_report },
@@ -29,7 +29,7 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_saved },
 	{ "annotate",
 	  "MODULE FUNCTION [--log=LOG|PROFILE]... [--counts=PROFILE [--mhz=N]] [--blocks]\n"
-	  "        [--limit=N] [--binary=FILE]... [--store=DIR]",
+	  "        [--since=S] [--until=S] [--limit=N] [--binary=FILE]... [--store=DIR]",
 	  "a function's blocks and instructions with samples; --log: by recordings (no\n"
 	  "        daemon needed), with cycles and what they wait for; --counts: by how often\n"
 	  "        they ran",
@@ -110,14 +110,15 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_cfg },
 	{ "stats",
 	  "LOG|PROFILE... [--by=machine|program|module|procedure|line|inlined]\n"
-	  "        [--module=NAME] [--shares] [--sort=NAME] [--limit=N] [--binary=FILE]...\n"
-	  "        [--store=DIR]",
+	  "        [--module=NAME] [--shares] [--since=S] [--until=S] [--sort=NAME]\n"
+	  "        [--limit=N] [--binary=FILE]... [--store=DIR]",
 	  "what varies over several recordings: sum, mean, deviation, range; --shares: as if\n"
 	  "        all were of one length (no daemon needed)",
 	  ctl_stats },
 	{ "diff",
 	  "LOG|PROFILE LOG|PROFILE [--by=machine|program|module|procedure|line|inlined]\n"
-	  "        [--module=NAME] [--sort=NAME] [--limit=N] [--binary=FILE]... [--store=DIR]",
+	  "        [--module=NAME] [--since=S] [--until=S] [--sort=NAME] [--limit=N]\n"
+	  "        [--binary=FILE]... [--store=DIR]",
 	  "what became more and less from one recording to the other, and not by chance (no\n"
 	  "        daemon needed)",
 	  ctl_diff },

@@ -374,8 +374,8 @@ static int show(const struct ctl *ctl, const struct ctl_evidence *o, const char 
 
 int ctl_annotate(const struct ctl *ctl, int argc, char **argv)
 {
-	static const char *const not_its[] = { "--counts=", "--blocks", "--mhz=", "--binary=",
-					       "--store=", NULL };
+	static const char *const not_its[] = { "--since=", "--until=", "--counts=", "--blocks",
+					       "--mhz=", "--binary=", "--store=", NULL };
 	struct ctl_evidence o;
 
 	if (!ctl_evidence_find(argc, argv, "--log="))

@@ -45,17 +45,57 @@ static bool parse_by(const char *text, enum rows_by *out)
 	return false;
 }
 
+/* Seconds from the beginning of a recording on. */
+static bool parse_seconds(const char *text, uint64_t *ns)
+{
+	char *end;
+	double s = strtod(text, &end);
+
+	if (end == text || *end || !(s >= 0) || s > 1e9)
+		return false;
+	*ns = (uint64_t)(s * 1e9);
+	return true;
+}
+
+/* Where an option's value goes that is taken as it is; NULL: it is looked at. */
+static const char **text_of(int c, struct ctl_evidence *o)
+{
+	switch (c) {
+	case 'm':
+		return &o->module;
+	case 'O':
+		return &o->out;
+	case 'H':
+		return &o->html;
+	case 'c':
+		return &o->counts;
+	case 's':
+		return &o->source.at.store;
+	case 'o':
+		return &o->sort;
+	default:
+		return NULL;
+	}
+}
+
 static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 {
+	const char **text = text_of(c, o);
 	uint32_t mhz;
 
+	if (text) {
+		*text = optarg;
+		return 0;
+	}
 	switch (c) {
 	case 'b':
 		o->binary[o->source.nbinary++] = optarg;
 		return 0;
 	case 'y':
 		o->by_given = true;
-		return parse_by(optarg, &o->by)
+		o->callers = strcmp(optarg, "caller") == 0 &&
+			     strcmp(ctl->command->name, "report") == 0;
+		return o->callers || parse_by(optarg, &o->by)
 			       ? 0
 			       : wrong(ctl, "--by", optarg, "none of machine, program, module, "
 				       "procedure, line, inlined");
@@ -66,37 +106,27 @@ static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 	case 'L':
 		o->log[o->nlog++] = optarg;
 		return 0;
-	case 'm':
-		o->module = optarg;
-		return 0;
+	case 'i':
+		return parse_seconds(optarg, &o->source.since_ns)
+			       ? 0
+			       : wrong(ctl, "--since", optarg, "no number of seconds");
+	case 'u':
+		return parse_seconds(optarg, &o->source.until_ns) && o->source.until_ns
+			       ? 0
+			       : wrong(ctl, "--until", optarg, "no number of seconds above 0");
 	case 'h':
 		o->shares = true;
 		return 0;
 	case 'd':
 		o->dot = true;
 		return 0;
-	case 'O':
-		o->out = optarg;
-		return 0;
-	case 'H':
-		o->html = optarg;
-		return 0;
 	case 'B':
 		o->blocks = true;
-		return 0;
-	case 'c':
-		o->counts = optarg;
 		return 0;
 	case 'z':
 		return parse_limit(optarg, &mhz)
 			       ? (o->mhz = mhz, 0)
 			       : wrong(ctl, "--mhz", optarg, "not a number from 1 on");
-	case 's':
-		o->source.at.store = optarg;
-		return 0;
-	case 'o':
-		o->sort = optarg;
-		return 0;
 	default:
 		return ctl_usage(ctl);
 	}
@@ -118,8 +148,10 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 		{ "module", required_argument, NULL, 'm' },
 		{ "output", required_argument, NULL, 'O' },
 		{ "shares", no_argument, NULL, 'h' },
+		{ "since", required_argument, NULL, 'i' },
 		{ "sort", required_argument, NULL, 'o' },
 		{ "store", required_argument, NULL, 's' },
+		{ "until", required_argument, NULL, 'u' },
 		{ 0 }
 	};
 	int c, code = 0;

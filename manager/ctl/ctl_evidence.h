@@ -13,6 +13,7 @@ struct ctl_evidence {
 	const char **binary;		/* source's; malloc'd */
 	enum rows_by by;
 	bool by_given;
+	bool callers;			/* --by=caller, of report alone */
 	bool dot;			/* for Graphviz */
 	const char *out;		/* NULL: standard output */
 	bool blocks;			/* only these, hottest first */

@@ -243,7 +243,6 @@ static int export_page(const struct request *r)
 	struct arena *a = arena_new();
 	struct evidence e;
 
-	o.source.stacks = false;	/* a page shows no callers */
 	int code = ctl_evidence_read(&o, r->input, r->ninput, a, &e);
 
 	if (code == 0)

@@ -40,7 +40,7 @@ static int write_recording(struct page_recording *in, struct table *const *more,
 	static const enum rows_by by[] = { ROWS_MODULE, ROWS_PROGRAM, ROWS_PROCEDURE };
 	enum { NBY = sizeof(by) / sizeof(by[0]), MORE_MAX = 2 };
 	const struct ctl_evidence all = { .limit = ROWS_MAX };
-	struct table *table[MORE_MAX + 1 + NBY];
+	struct table *table[MORE_MAX + 1 + NBY + 1];
 	struct wr page = { 0 };
 	uint32_t n = 0;
 
@@ -52,6 +52,8 @@ static int write_recording(struct page_recording *in, struct table *const *more,
 		table[in->ntable++] = reporttable_about(in->evidence);
 		for (int i = 0; i < NBY; i++)
 			table[in->ntable++] = reporttable_by(in->evidence, &all, by[i]);
+		if (in->evidence->with_stacks)
+			table[in->ntable++] = reporttable_callers(in->evidence, &all);
 	}
 	page_of_recording(in, &page);
 	for (uint32_t i = n; i < in->ntable; i++)

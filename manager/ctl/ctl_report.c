@@ -38,9 +38,9 @@ static int report_logs(const struct ctl *ctl, const struct ctl_evidence *o)
 	if (code == 0)
 		code = ctl_evidence_read(o, o->log, o->nlog, a, &e);
 
-	if (code == 0 && reporttable_is_by_callees(o) && !e.with_stacks) {
-		say_line(stderr, "morphctl report: --sort=callees: no recording has stacks "
-			 "(record --stacks)");
+	if (code == 0 && (reporttable_is_by_callees(o) || o->callers) && !e.with_stacks) {
+		say_line(stderr, "morphctl report: --%s: no recording has stacks "
+			 "(record --stacks)", o->callers ? "by=caller" : "sort=callees");
 		code = 1;
 	}
 	if (code == 0)
@@ -51,7 +51,8 @@ static int report_logs(const struct ctl *ctl, const struct ctl_evidence *o)
 		t.at[t.n++] = reporttable_about(&e);
 		if (!o->by_given)
 			t.at[t.n++] = reporttable_by(&e, o, ROWS_MODULE);
-		t.at[t.n++] = reporttable_by(&e, o, o->by);
+		t.at[t.n++] = o->callers ? reporttable_callers(&e, o)
+					 : reporttable_by(&e, o, o->by);
 		code = ctl_print(ctl, &t, 0);
 	}
 	arena_free(a);
@@ -80,6 +81,7 @@ int ctl_report(const struct ctl *ctl, int argc, char **argv)
 {
 	/* the daemon knows no programs and lines, and has its own store */
 	static const char *const not_its[] = { "--by=program", "--by=line", "--by=inlined",
+					       "--by=caller", "--since=", "--until=",
 					       "--binary=", "--store=",
 					       "--sort=callees", NULL };
 	struct ctl_evidence o;
@@ -94,7 +96,7 @@ int ctl_report(const struct ctl *ctl, int argc, char **argv)
 	int code = ctl_evidence_options(ctl, argc, argv, LIMIT, &o);
 	if (code)
 		return code;
-	o.source.stacks = !o.html;	/* a page shows no callers */
+	o.source.stacks = true;
 	if (optind < argc)
 		o.module = argv[optind];
 	if (argc - optind > 1 || (o.html && !is_page(&o, argc - optind)))

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "manager/report/callers.h"
+
 enum { COLUMNS = 10 };
 
 enum { BY_COUNT, BY_NAME, BY_CALLEES };
@@ -109,6 +111,23 @@ struct table *reporttable_by(const struct evidence *e, const struct ctl_evidence
 	if (n < p.rows.n)
 		put_row(&p, &rest);
 	return p.t;
+}
+
+struct table *reporttable_callers(const struct evidence *e, const struct ctl_evidence *o)
+{
+	static const struct table_column col[] = {
+		{ "module", TABLE_TEXT }, { "procedure", TABLE_TEXT },
+		{ "called_by_module", TABLE_TEXT }, { "called_by", TABLE_TEXT },
+		{ "samples", TABLE_REAL }, { "share_pct", TABLE_REAL },
+	};
+	struct table *t = table_new("callers", 6, col);
+	struct callers c;
+
+	callers_make(e, o->module, &c);
+	for (uint32_t i = 0; i < c.n && i < o->limit; i++)
+		table_row(t, c.at[i].module, c.at[i].procedure, c.at[i].by_module, c.at[i].by,
+			  c.at[i].samples, ctl_evidence_percent(c.at[i].samples, e->total));
+	return t;
 }
 
 struct table *reporttable_about(const struct evidence *e)

@@ -16,4 +16,7 @@ struct table *reporttable_about(const struct evidence *e);
 struct table *reporttable_by(const struct evidence *e, const struct ctl_evidence *o,
 			     enum rows_by by);
 
+/* Who called whom, most first, o->limit rows at most; the caller's. */
+struct table *reporttable_callers(const struct evidence *e, const struct ctl_evidence *o);
+
 #endif

@@ -230,13 +230,29 @@ int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct c
 	return code;
 }
 
+/* What people see without --wide. */
+static void choose(struct ctl_tables *t)
+{
+	int n = 0;
+
+	for (int i = 0; i < t->n; i++) {
+		if (columns_for_programs(t->at[i])) {
+			table_free(t->at[i]);
+			continue;
+		}
+		columns_choose(&t->at[i]);
+		t->at[n++] = t->at[i];
+	}
+	t->n = n;
+}
+
 int ctl_print(const struct ctl *ctl, struct ctl_tables *t, int code)
 {
 	struct screen s;
 
 	screen_open(&s, ctl);
-	for (int i = 0; i < t->n && !ctl->wide && !ctl->json; i++)
-		columns_choose(&t->at[i]);
+	if (!ctl->wide && !ctl->json)
+		choose(t);
 	if (!ctl->json)
 		sentences_print(t, s.out, screen_lines() ? screen_text_width() : UINT_MAX);
 	if (t->n || (ctl->json && t->whole))

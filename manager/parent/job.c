@@ -59,6 +59,7 @@ static const struct shape shape[NJOB] = {
 	[JOB_BUILD_ID]	  = { "build-id",    1, 1, 1, true },
 	[JOB_CATCHES]	  = { "catches",     1, 1, 1, true },
 	[JOB_PLACES]	  = { "places",	     2, 3, 1, false },
+	[JOB_CODE_NAMES]  = { "code-names",  2, 2, 1, false },
 	[JOB_EXPORT]	  = { "export",	     2, 2, 1, false },
 	[JOB_FOREIGN]	  = { "foreign",     2, 2, 1, false },
 	[JOB_ANNOTATE]	  = { "annotate",    2, 3, 1, false },
@@ -191,7 +192,8 @@ static int takes_debug_at(enum job_kind kind)
 static bool has_one_output(enum job_kind kind)
 {
 	return kind == JOB_INTERPRET || kind == JOB_EXECUTIONS || kind == JOB_COUNTS ||
-	       kind == JOB_PLACES || kind == JOB_EXPORT || kind == JOB_FOREIGN ||
+	       kind == JOB_PLACES || kind == JOB_CODE_NAMES || kind == JOB_EXPORT ||
+	       kind == JOB_FOREIGN ||
 	       kind == JOB_INHERIT || kind == JOB_ANNOTATE || kind == JOB_PICTURE ||
 	       kind == JOB_UNWIND_ROWS || kind == JOB_UNWIND;
 }

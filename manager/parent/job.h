@@ -50,6 +50,8 @@ enum job_kind {
 	JOB_CATCHES,
 	/* in: file, places, perhaps its debug file.  out: what stands there, as text */
 	JOB_PLACES,
+	/* in: what a program wrote of code that it made, places.  out: their names, likewise */
+	JOB_CODE_NAMES,
 	/* in: original, profile.  out: text in another tool's form.  a: enum job_form, b: entry
 	 * of the function for forms of one */
 	JOB_EXPORT,

@@ -68,6 +68,9 @@ static int add_profile(struct evidence *e, int fd, const struct evidence_source 
 	if (io_read_all(fd, PROFILE_MAX, e->arena, &b, err) < 0 ||
 	    profile_read(b, e->arena, &p, err) < 0)
 		return -1;
+	if (source->since_ns || source->until_ns)
+		return err_set(err, ERR_USAGE, "a profile has no times: --since and --until "
+			       "are for recordings");
 	if (e->clock && e->executions != profile_has_executions(&p))
 		return err_set(err, ERR_USAGE, "samples and executions do not add up: this is "
 			       "by '%s', what is in front of it by '%s'", p.clock, e->clock);

@@ -91,6 +91,8 @@ struct evidence_source {
 	const char *const *binary;	/* [nbinary] files that are looked at before a path */
 	uint32_t nbinary;
 	bool stacks;			/* callers are wanted, where there are stacks */
+	/* of each log, this part of its time alone, from its first event on; 0: to its end */
+	uint64_t since_ns, until_ns;
 };
 
 void evidence_init(struct evidence *e, struct arena *a);

@@ -22,6 +22,7 @@
 #include "manager/report/evidence_names.h"
 #include "manager/report/evidence_stacks.h"
 #include "manager/report/intern.h"
+#include "manager/report/madecode.h"
 #include "manager/samples/space.h"
 #include "monitor/spool.h"
 
@@ -32,8 +33,12 @@ static const char *const elsewhere_name[NELSEWHERE] = {
 	[IN_UNKNOWN] = "[unknown processes]", [IN_OTHERS] = "[other pid namespaces]",
 };
 
+/* Code that a process has made: the first of those, by number of their makers. */
+#define MADE UINT32_C(0x80000000)
+
 struct item {
-	uint32_t file;		/* of the spaces; UINT32_MAX - n: elsewhere n */
+	/* of the spaces; MADE + n: code that maker n has made; UINT32_MAX - n: elsewhere n */
+	uint32_t file;
 	uint32_t program;	/* likewise; UINT32_MAX: not known */
 	uint64_t off;
 	uint64_t samples;
@@ -89,6 +94,8 @@ struct walk {
 	struct spaces *spaces;
 	struct items items;
 	struct stackwalker *walker;
+	struct madecode made;
+	struct madecode_log log;
 	struct intern procedure;	/* of the kernel; an item's off is one's number + 1 */
 	struct intern stack;	/* of struct frame: the first says how it ends, then innermost
 				 * first */
@@ -109,6 +116,11 @@ static const enum elsewhere where[] = {
 	[SPACE_NOPROCESS] = IN_UNKNOWN, [SPACE_ELSEWHERE] = IN_OTHERS,
 };
 
+static uint32_t made_by(uint32_t maker)
+{
+	return maker == UINT32_MAX ? UINT32_MAX - IN_MADE : MADE + maker;
+}
+
 static struct item place_of(struct walk *w, const struct spool_event *ev)
 {
 	struct spaces *spaces = w->spaces;
@@ -122,9 +134,10 @@ static struct item place_of(struct walk *w, const struct spool_event *ev)
 	if (ev->sample.kernel)
 		return item;
 	enum space_hit hit = spaces_find(spaces, ev->pid, ev->sample.pc, &item.file, &off);
-	if (hit == SPACE_FILE)
-		item.off = off;
-	else
+	item.off = hit == SPACE_FILE ? off : hit == SPACE_ANON ? ev->sample.pc : 0;
+	if (hit == SPACE_ANON)
+		item.file = made_by(madecode_maker(&w->made, ev->pid));
+	else if (hit != SPACE_FILE)
 		item.file = UINT32_MAX - where[hit];
 	return item;
 }
@@ -153,16 +166,19 @@ static void on_stack(void *ctx, const struct stackwalker_stack *s)
 	uint32_t n = 1;
 
 	if (s->kernel)
-		put_frame(w, &frame[n++], &(struct item){ UINT32_MAX - IN_KERNEL, s->program,
-							  s->procedure, 1 });
+		put_frame(w, &frame[n++], &(struct item){ UINT32_MAX - IN_KERNEL,
+							  s->given.program,
+							  s->given.procedure, 1 });
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct stackwalker_place *p = &s->place[i];
-		struct item item = { UINT32_MAX - where[p->hit], s->program, 0, n == 1 };
+		struct item item = { UINT32_MAX - where[p->hit], s->given.program, 0, n == 1 };
 
-		if (p->hit == SPACE_FILE) {
+		if (p->hit == SPACE_FILE)
 			item.file = p->file;
+		else if (p->hit == SPACE_ANON)
+			item.file = made_by(s->given.maker);
+		if (p->hit == SPACE_FILE || p->hit == SPACE_ANON)
 			item.off = p->off;
-		}
 		put_frame(w, &frame[n++], &item);
 	}
 	count_stack(w, frame, n, s->end != CALLSTACK_WHOLE);
@@ -177,10 +193,13 @@ static int on_sample(struct walk *w, const struct spool_event *ev)
 
 	if (w->stacks && ev->sample.has_state && ev->sample.state.stack_bytes &&
 	    item.file != UINT32_MAX - IN_UNKNOWN && item.file != UINT32_MAX - IN_OTHERS) {
+		const struct stackwalker_given given = {
+			item.program, madecode_maker(&w->made, ev->pid),
+			ev->sample.kernel ? item.off : 0,
+		};
+
 		w->e->with_stacks = true;
-		return stackwalker_add(w->walker, ev, item.program,
-				       item.file == UINT32_MAX - IN_KERNEL ? item.off : 0,
-				       w->err);
+		return stackwalker_add(w->walker, ev, &given, w->err);
 	}
 	put_frame(w, &frame[1], &item);
 	/* what a process does in the kernel before it has a stack, and behind that, is whole */
@@ -188,23 +207,49 @@ static int on_sample(struct walk *w, const struct spool_event *ev)
 	return 0;
 }
 
-static int walk_all(struct walk *w, struct spool_reader *r)
+/* The part of the log's time that is wanted. */
+struct span {
+	uint64_t begin_ns, end_ns;
+};
+
+static struct span span_of(const struct evidence_source *source, uint64_t first_ns)
+{
+	return (struct span){ first_ns + source->since_ns,
+			      source->until_ns ? first_ns + source->until_ns : UINT64_MAX };
+}
+
+/* What there is of it in a log that ends then. */
+static uint64_t span_length_ns(const struct span *span, uint64_t end_ns)
+{
+	uint64_t end = span->end_ns < end_ns ? span->end_ns : end_ns;
+
+	return end > span->begin_ns ? end - span->begin_ns : 0;
+}
+
+static int walk_all(struct walk *w, struct spool_reader *r,
+		    const struct evidence_source *source)
 {
 	uint64_t first = 0, last = 0;
+	struct span span = { 0, 0 };
 	struct spool_event ev;
 	int rc = 0;
 
 	while (rc == 0 && spool_read(r, &ev) == 1) {
-		first = first ? first : ev.time_ns;
+		if (!first)
+			span = span_of(source, first = ev.time_ns);
 		last = ev.time_ns;
-		if (ev.kind == SPOOL_SAMPLE)
+		bool within = last >= span.begin_ns && last < span.end_ns;
+		if (ev.kind == SPOOL_SAMPLE && within)
 			rc = on_sample(w, &ev);
 		else if (ev.kind == SPOOL_LOST || ev.kind == SPOOL_GAP)
-			w->e->lost += ev.lost;
+			w->e->lost += within ? ev.lost : 0;
 		else
 			spaces_event(w->spaces, &ev);
+		if (ev.kind != SPOOL_SAMPLE)
+			madecode_event(&w->made, &ev);
 	}
-	w->e->length_ns += last - first;
+	w->log.end_ns = w->log.begin_ns + (last - first);
+	w->e->length_ns += span_length_ns(&span, last);
 	return rc == 0 ? stackwalker_end(w->walker, w->err) : rc;
 }
 
@@ -283,6 +328,37 @@ static void name_kernel(struct evidence *e, struct evidence_place *p, uint32_t f
 	p->nframe = 1;
 }
 
+/* item[0..n) are of code that one process has made. */
+static void add_made(struct walk *w, const struct evidence_source *source,
+		     const struct item *item, size_t n)
+{
+	struct evidence *e = w->e;
+	uint32_t module = evidence_module(e, elsewhere_name[IN_MADE], false);
+	uint32_t first = e->place.n;
+	struct wr lines = { 0 };
+	struct err why;
+
+	for (size_t i = 0; i < n; i++) {
+		struct evidence_place p = { .module = module, .function = EVIDENCE_NONE,
+					    .count = (double)item[i].samples,
+					    .program = program_of(e, w->spaces,
+								  item[i].program) };
+
+		vec_push(e->arena, &e->place, p);
+		e->total += p.count;
+		wr_text(&lines, arena_printf(e->arena, "0x%" PRIx64 "\n", item[i].off));
+	}
+	int fd = madecode_open(&w->made, item->file - MADE, &w->log, &why);
+	if (fd >= 0 &&
+	    evidence_ask_made(e, source->at.morph_edit, fd, &lines, first, &why) == 0)
+		why.text[0] = '\0';
+	if (why.text[0])
+		e->module.v[module].note = arena_printf(e->arena, "%s", why.text);
+	if (fd >= 0)
+		close(fd);
+	wr_free(&lines);
+}
+
 /* item[0..n) are of one file, or of one kind of elsewhere. */
 static void add_items(struct walk *w, const struct evidence_source *source,
 		      const struct item *item, size_t n)
@@ -357,7 +433,10 @@ static void add_walked(struct walk *w, const struct evidence_source *source)
 	for (size_t i = 0, end; i < items->n; i = end) {
 		for (end = i; end < items->n && items->at[end].file == items->at[i].file; end++)
 			;
-		add_items(w, source, &items->at[i], end - i);
+		if (items->at[i].file - MADE < w->made.maker.n)
+			add_made(w, source, &items->at[i], end - i);
+		else
+			add_items(w, source, &items->at[i], end - i);
 	}
 	add_stacks(w, first);
 }
@@ -390,14 +469,20 @@ int evidence_add_log(struct evidence *e, int fd, const struct evidence_source *s
 {
 	struct spool_reader *r = spool_reader_open(fd, err);
 	struct walk w = { .e = e, .stacks = source->stacks, .stack = intern_new(e->arena),
-			  .procedure = intern_new(e->arena), .err = err };
+			  .made = { .arena = e->arena }, .procedure = intern_new(e->arena),
+			  .err = err };
+	struct stat st;
+
 
 	if (!r)
 		return -1;
 	w.spaces = spaces_new(NULL);
-	struct stackwalker_use use = { source, w.spaces, is_of_this_boot(r), on_stack, &w };
+	w.log = (struct madecode_log){ .this_boot = is_of_this_boot(r),
+				       .begin_ns = spool_reader_start_wall_ns(r),
+				       .owner = fstat(fd, &st) == 0 ? st.st_uid : geteuid() };
+	struct stackwalker_use use = { source, w.spaces, w.log.this_boot, on_stack, &w };
 	w.walker = stackwalker_new(&use, e->arena);
-	int rc = walk_all(&w, r);
+	int rc = walk_all(&w, r, source);
 	if (rc == 0) {
 		add_walked(&w, source);
 		add_about(e, r);

@@ -117,6 +117,18 @@ static bool take_line(struct reader *r, char *const *word, int n)
 	return strcmp(word[0], "place") == 0 && take_place(r, word);
 }
 
+/* Nothing of an answer that is malformed is kept: its functions are not there either. */
+static void forget(struct evidence *e, uint32_t first)
+{
+	for (uint32_t i = first; i < e->place.n; i++) {
+		struct evidence_place *p = &e->place.v[i];
+
+		p->function = EVIDENCE_NONE;
+		p->addr = p->block = 0;
+		p->nframe = 0;
+	}
+}
+
 int evidence_read_names(struct evidence *e, struct bytes text, uint32_t first, struct err *err)
 {
 	struct evidence_module *m = &e->module.v[e->place.v[first].module];
@@ -144,11 +156,29 @@ int evidence_read_names(struct evidence *e, struct bytes text, uint32_t first, s
 			good = good && is_shown(word[i]);
 		good = good && take_line(&r, word, n);
 	}
-	if (!good || *line || r.at != e->place.n)
+	if (!good || *line || r.at != e->place.n) {
+		forget(e, first);
 		return err_set(err, ERR_INPUT, "what its reader says is malformed");
+	}
 	m->function = r.function.v;
 	m->nfunction = r.function.n;
 	return 0;
+}
+
+int evidence_ask_made(struct evidence *e, const char *morph_edit, int fd,
+		      const struct wr *places, uint32_t first, struct err *err)
+{
+	struct modulefile_job job = { .kind = JOB_CODE_NAMES, .nin = 2, .in = { fd, -1 } };
+	struct bytes text;
+
+	job.in[1] = io_memory_file(wr_bytes(places), err);
+	if (job.in[1] < 0)
+		return -1;
+	int rc = modulefile_text(morph_edit, &job, e->arena, &text, err);
+	if (rc == 0)
+		rc = evidence_read_names(e, text, first, err);
+	close(job.in[1]);
+	return rc;
 }
 
 int evidence_ask_names(struct evidence *e, const char *morph_edit, int fd,

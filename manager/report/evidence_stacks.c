@@ -30,9 +30,9 @@ struct rows_of {
 };
 
 struct waiting {
-	uint32_t space, program;
+	uint32_t space;
 	bool kernel;
-	uint64_t procedure;
+	struct stackwalker_given given;
 };
 
 /* A space's key is so many of them, without padding. */
@@ -136,9 +136,8 @@ static void want_all(struct stackwalker *w, const struct spool_event *ev)
 	}
 }
 
-int stackwalker_add(struct stackwalker *w, const struct spool_event *ev, uint32_t program,
-		    uint64_t procedure,
-		    struct err *err)
+int stackwalker_add(struct stackwalker *w, const struct spool_event *ev,
+		    const struct stackwalker_given *given, struct err *err)
 {
 	struct callstack_sample s = {
 		.kernel = ev->sample.kernel, .pc = ev->sample.pc,
@@ -155,7 +154,7 @@ int stackwalker_add(struct stackwalker *w, const struct spool_event *ev, uint32_
 	memcpy(s.gpr, ev->sample.state.gpr, sizeof(s.gpr));
 	callstack_write_sample(&s, &w->samples);
 	vec_push(w->arena, &w->waiting,
-		 ((struct waiting){ s.space, program, s.kernel, procedure }));
+		 ((struct waiting){ s.space, s.kernel, *given }));
 	return w->samples.n + w->space_bytes < BATCH_BYTES ? 0 : stackwalker_end(w, err);
 }
 
@@ -248,7 +247,7 @@ static struct stackwalker_place place_of(const struct stackwalker *w, uint32_t s
 	const struct range *r = range_at(range, (uint32_t)(key->n / sizeof(*range)), addr);
 
 	if (!r)
-		return (struct stackwalker_place){ SPACE_ANON, 0, 0 };
+		return (struct stackwalker_place){ SPACE_ANON, 0, addr };
 	if (r->file == SPACE_MAPPING_VDSO)
 		return (struct stackwalker_place){ SPACE_VDSO, 0, 0 };
 	return (struct stackwalker_place){ SPACE_FILE, (uint32_t)r->file,
@@ -268,9 +267,9 @@ static int tell_all(struct stackwalker *w, struct bytes answer, struct err *err)
 			return err_set(err, ERR_INPUT, "what unwinds stacks says is malformed");
 		for (uint32_t k = 0; k < c.n; k++)
 			place[k] = place_of(w, s->space, c.addr[k]);
-		w->use.told(w->use.ctx, &(struct stackwalker_stack){ s->program, s->kernel,
-								     s->procedure, c.end,
-								     c.guessed, c.n, place });
+		w->use.told(w->use.ctx, &(struct stackwalker_stack){ s->given, s->kernel,
+								     c.end, c.guessed,
+								     c.n, place });
 	}
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "lib/err.h"
+#include "policy/decide.h"
 
 static bool mark_replaced(void *ctx, const struct store_generation *g)
 {
@@ -72,7 +73,7 @@ int module_change_put_back(struct store *s, const struct store_module *m, struct
 	(void)snprintf(detail, sizeof(detail), "the original is at its path again; generation "
 		       "%u is not", g.number);			/* fits */
 	if (store_generation_state(s, g.id, STATE_REPLACED, "", err) < 0 ||
-	    store_use_begin(s, m->id, "its original came back", err) < 0)
+	    store_use_begin(s, m->id, decide_came_back, err) < 0)
 		return -1;
 	return store_history_add(s, m->path, "put back", detail, err);
 }

@@ -564,7 +564,7 @@ static int note_restored(struct work *w, const char *path,
 	if (work_counting_ends(w, m->id, err) < 0)
 		return -1;
 	/* a window of use from here on, before it is laid out anew by itself */
-	return store_use_begin(w->store, m->id, "its original was put back", err);
+	return store_use_begin(w->store, m->id, decide_put_back, err);
 }
 
 int work_restore(struct work *w, const char *path, bool force, struct answer *to,

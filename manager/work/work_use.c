@@ -289,7 +289,7 @@ static int judge(struct work *w, struct case_file *c, uint64_t now_ns, struct er
 	bool before_counting = d.reason == DECIDE_UNSEEN && share.enough &&
 			       decide_but_unseen(&c->policy, &c->d).act;
 	say_decision(c, &d, share.enough ? decide_reason_text[d.reason]
-					 : "the use of too few people", observations, verdict);
+					 : decide_few_people, observations, verdict);
 	if ((d.act || before_counting) && is_refused(w, c->m.path, verdict))
 		d.act = before_counting = false;
 	if (end_window(w, c, verdict, d.act || before_counting, err) < 0)

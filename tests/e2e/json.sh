@@ -68,7 +68,11 @@ prints reoptimize reoptimize "$gzip"
 check "its generation runs" sampled gzip 800 work gzip
 prints reoptimize reoptimize --dry-run "$gzip"
 prints status status
+check "its values are those of its rows" jq -e '.values[0] | .sampling == "on" and .clock == "cpu-clock"
+	and .budget_cpu_s > 0 and .spool_files >= 0 and .policy_good and .room' "$root/status.json"
 prints list list
+check "what was decided has a code" jq -e '(.modules | length > 0) and
+	all(.modules[]; (.decided == "") == (.decided_code == ""))' "$root/list.json"
 prints report report
 for by in machine user module procedure; do
 	prints report report --by=$by
@@ -96,6 +100,8 @@ prints report_log report --log="$root/log"
 for by in machine program module procedure line inlined; do
 	prints report_log report --log="$root/log" --by=$by
 done
+"$B/morphctl" record -o "$root/stacks" --stacks --clock cpu-clock --rate 999 -- "$root/orig/gzip" -9 -c "$root/data" >/dev/null 2>&1
+prints report_log report --log="$root/stacks" --by=caller
 prints stats stats "$root/log" "$root/log"
 prints diff diff "$root/log" "$root/log"
 for by in machine program module line inlined; do

@@ -157,7 +157,8 @@ static int options_of(const char *text, struct perf_options *o, bool *on)
 
 static int run(const char *dir, const char *clock, unsigned drain_s, bool parent_too)
 {
-	struct perf_options o = { .rate_hz = 1009, .pid = PERF_PID_ALL, .guard = true };
+	struct perf_options o = { .rate_hz = 1009, .pid = PERF_PID_ALL, .guard = true,
+				  .kernel_pcs = true };
 	bool registers;
 	char line[64];
 	struct err err;

@@ -50,7 +50,34 @@ check "one module by its name" [ "$(report work --log="$root/a" --by=module | co
 check "nothing of another one" fails 1 "no samples of 'nobody'" morphctl report nobody --log="$root/a" --by=module
 check "lines are those of the source" [ "$(report --log="$root/a" --by=line | cell lines procedure divides line | sed 's|.*/||')" = \
 	"$(addr2line -e "$root/work" "$(address divides)" | sed 's|.*/||; s/ .*//')" ]
-check "people see a table" grep -qE '^[^ ]*work +outer +600(\.0*)? +60\.0' <(morphctl report --log="$root/a")
+# One function runs in the first part of a recording, another in the second.
+cat >"$root/two.c" <<-'END'
+	#include <stdlib.h>
+	#include <time.h>
+	static double now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec + t.tv_nsec / 1e9; }
+	volatile unsigned long x;
+	__attribute__((noinline)) void first(void) { for (int i = 0; i < 1000000; i++) x += 3; }
+	__attribute__((noinline)) void second(void) { for (int i = 0; i < 1000000; i++) x ^= 5; }
+	int main(void) { double end = now() + 1; while (now() < end) first(); end += 1; while (now() < end) second(); return 0; }
+END
+if ${CC:-cc} -O1 -o "$root/two" "$root/two.c" 2>"$root/why" && "$B/morphctl" record -o "$root/log" -- "$root/two" 2>"$root/why"; then
+	part() { json report two --log="$root/log" --by=procedure "$@" 2>"$root/err" |
+		jq -r '[.procedures[] | select(.samples > 2).procedure] | map(select(. == "first" or . == "second")) | sort | join(" ")'; }
+	check "all of a recording" [ "$(part)" = "first second" ]
+	check "the first part" [ "$(part --until=0.8)" = "first" ]
+	check "the second" [ "$(part --since=1.2)" = "second" ]
+	check "and how long it is" eval 'json report --log="$root/log" --since=0.5 --until=0.9 2>/dev/null |
+		jq -e ".recording[0].length_s | . > 0.39 and . < 0.41"'
+	check "both parts make all" [ "$(json report --log="$root/log" 2>/dev/null | jq '.recording[0].samples')" = "$(
+		{ json report --log="$root/log" --until=1.1; json report --log="$root/log" --since=1.1; } 2>/dev/null |
+			jq -s '.[0].recording[0].samples + .[1].recording[0].samples')" ]
+else
+	skip "part of a recording" "$(cat "$root/why")"
+fi
+check "a profile has no times" fails 2 "'$root/a': a profile has no times" morphctl report --log="$root/a" --since=1
+check "what is no time is none" fails 2 "no number of seconds" morphctl report --log="$root/a" --since=x
+check "nor is nothing" fails 2 "no number of seconds above 0" morphctl report --log="$root/a" --until=0
+check "people see a table" grep -qE '^[^ ]*work +outer +600(\.0*)? +60(\.0)?' <(morphctl report --log="$root/a")
 
 # What was inlined is charged to the function that it was written in, and to its caller's as a whole.
 morphctl record -o "$root/log" -- "$root/work" 15000000 2>"$root/why"

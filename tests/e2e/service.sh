@@ -166,7 +166,7 @@ if kernel_tells_signals; then
 else
 	skip "crashes are told" "this kernel has no tracepoint of signals"
 fi
-check "the parent has no more than its capabilities" has parent 'CapEff:[[:space:]]*000001c0008800eb$'
+check "the parent has no more than its capabilities" has parent 'CapEff:[[:space:]]*000001c4008800eb$'
 check "the manager has none" has manager 'CapEff:[[:space:]]*0000000000000000$'
 check "no new privileges" has parent 'NoNewPrivs:[[:space:]]*1'
 if [ "$how" = systemd ]; then

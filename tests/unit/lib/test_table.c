@@ -326,6 +326,26 @@ static void each_figure_has_its_decimals(void **state)
 	table_free(t);
 }
 
+/* Samples are counts that may have faded, and mostly have not. */
+static void a_column_of_whole_numbers_has_no_decimals(void **state)
+{
+	static const struct table_column col[] = { { "samples", TABLE_REAL },
+						   { "faded", TABLE_REAL } };
+	struct table *t = table_new("t", 2, col);
+
+	(void)state;
+	table_row(t, 43.0, 43.0);
+	table_row(t, NAN, 0.5);
+	table_row(t, 7.0, 7.0);
+	char *text = printed(&t, 1, false);
+	assert_string_equal(text, "samples   faded\n"
+				  "     43  43.000\n"
+				  "          0.500\n"
+				  "      7   7.000\n");
+	free(text);
+	table_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +357,7 @@ int main(void)
 		cmocka_unit_test(numbers_are_numbers),
 		cmocka_unit_test(numbers_that_are_not_there_are_null),
 		cmocka_unit_test(each_figure_has_its_decimals),
+		cmocka_unit_test(a_column_of_whole_numbers_has_no_decimals),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
+#include <string.h>
+#include <stdio.h>
 
 #include "policy/decide.h"
 #include "policy/policy.h"
@@ -572,6 +574,32 @@ static void inherited_evidence_makes_a_first_layout(void **state)
 	assert_int_equal(decide(&p, &m).reason, DECIDE_FEW_SAMPLES);
 }
 
+/* A text that begins like another one's has its own code. */
+static void every_verdict_has_a_code_of_its_own(void **state)
+{
+	const char *seen[32];
+	unsigned n = 0;
+	char text[256];
+
+	(void)state;
+	for (int r = DECIDE_FIRST; r <= DECIDE_DISK_BUDGET; r++) {
+		snprintf(text, sizeof(text), "%s (use changed by 3 %%)", decide_reason_text[r]);
+		seen[n++] = decide_code_of(text);
+	}
+	seen[n++] = decide_code_of(decide_few_people);
+	seen[n++] = decide_code_of(decide_put_back);
+	seen[n++] = decide_code_of(decide_came_back);
+	seen[n++] = decide_code_of("a set-id program");
+	seen[n++] = decide_code_of("");
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < i; k++)
+			assert_string_not_equal(seen[i], seen[k]);
+	assert_string_equal(seen[n - 2], "refused");
+	assert_string_equal(seen[n - 1], "");
+	assert_string_equal(decide_code_of(decide_reason_text[DECIDE_FEW_SAMPLES]),
+			    "few_samples");
+}
+
 int main(void)
 {
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -589,6 +617,7 @@ int main(void)
 		cmocka_unit_test(what_was_never_seen_is_bounded),
 		cmocka_unit_test(chance_is_no_drift),
 		cmocka_unit_test(old_samples_lose_as_much_as_changed),
+		cmocka_unit_test(every_verdict_has_a_code_of_its_own),
 		TEST(the_first_one_needs_evidence_and_gain),
 		TEST(another_one_needs_a_reason),
 		TEST(one_that_is_gone_comes_again),

@@ -374,7 +374,7 @@ static void status_tells_root_all(void **state)
 				  line[name + 1 + value] != '\t'))
 			fail_msg("%s", line);
 	}
-	assert_string_equal(strtok_r(NULL, "\n", &end), "table monitor");
+	assert_string_equal(strtok_r(NULL, "\n", &end), "table values");
 	free(text);
 	daemon_close(&d);
 }

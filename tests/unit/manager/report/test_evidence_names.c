@@ -102,6 +102,7 @@ static void a_lie_about_the_form_is_an_error(void **state)
 		"frame\t0\t\ta\tb\nplace\t0x1\t0x0\t-\n",
 		"other\t0x1\t0x0\t-\n",
 		"\nplace\t0x1\t0x0\t-\n",
+		"function\t0x1\t1\ta\nframe\t0\t\ta\nplace\t0x1\t0x0\t0\nother\n",
 	};
 	char many[70 * 16] = "";
 
@@ -111,6 +112,10 @@ static void a_lie_about_the_form_is_an_error(void **state)
 		if (answer(lie[i]) == 0)
 			fail_msg("taken: %s", lie[i]);
 		assert_string_equal(err.text, "what its reader says is malformed");
+		/* no place is left with a function that is not there */
+		for (uint32_t k = 0; k < e.place.n; k++)
+			assert_true(e.place.v[k].function == EVIDENCE_NONE &&
+				    e.place.v[k].nframe == 0);
 	}
 	for (int i = 0; i < 65; i++)
 		strcat(many, "frame\t0\t\ta\n");	/* fits */
