@@ -21,6 +21,7 @@ function saved(w, o, var, df,  half) {
 	half = 100 * t95(df) * sqrt(var) / o
 	return sprintf("%.1f", 100 * (o - w) / o) (df < 1 ? "" : sprintf(" (%.1f to %.1f)", 100 * (o - w) / o - half, 100 * (o - w) / o + half))
 }
+function ratio_of(k) { return saved(sum_with[k], sum_without[k], 0, 0) }
 function seconds(us) { return sprintf("%.1f", us / 1e6) }
 # Of several keys together, each with a variance of its own.
 function together(keys,  k, i, n, key) {
@@ -38,9 +39,8 @@ $1 == "slice" {
 	if ($6 != "without") next
 	if (!($4 in pieces)) order = order " " $4
 	add($4, cpu[id, "with"], cpu[id, "without"])
-	d = "day" $2 "." $4
-	if (!(d in pieces)) of_day[$2] = of_day[$2] " " d
-	add(d, cpu[id, "with"], cpu[id, "without"])
+	add("day" $2, cpu[id, "with"], cpu[id, "without"])
+	if ($4 == "c" || $4 == "c++") add("day" $2 "." $4, cpu[id, "with"], cpu[id, "without"])
 	kernel_without[$4] += $8; kernel_with[$4] += kernel[id, "with"]
 	wall_with[$4] += wall[id, "with"]; wall_without[$4] += $9
 	compared++
@@ -85,14 +85,14 @@ END {
 	printf "| **the week, everything that Morph costs on the bill** | %s | %s | %s | | |\n", seconds(all_without), seconds(all_with + of_morph + rest), week_text
 
 	print "\nA line a day; the hours are those of the run, idle times included, and \"net\" is what has been saved since the\nbeginning less all that Morph took.\n"
-	print "| day | hours | CPU s without | with | saved % | Morph itself s | net s | generations so far |"
-	print "|---|---|---|---|---|---|---|---|"
+	print "| day | hours | CPU s without | with | saved % | of C | of C++ | Morph itself s | net s | generations so far |"
+	print "|---|---|---|---|---|---|---|---|---|---|"
 	for (d = 1; d <= days; d++) {
 		n = day_end[d]; b = d > 1 ? day_end[d - 1] : 1
 		if (!n) continue
-		text = together(of_day[d])
-		printf "| %d | %.2f | %s | %s | %s | %s | %s | %s |\n", d, at[n] / 3600, seconds(all_without), seconds(all_with), text,
-			seconds(morph[n] - morph[b]), seconds(net(n)), generations[d]
+		text = together("day" d)
+		printf "| %d | %.2f | %s | %s | %s | %s | %s | %s | %s | %s |\n", d, at[n] / 3600, seconds(all_without), seconds(all_with), text,
+			ratio_of("day" d ".c"), ratio_of("day" d ".c++"), seconds(morph[n] - morph[b]), seconds(net(n)), generations[d]
 	}
 	# It stays above nothing from then on.
 	for (n = last; n > 0 && net(n) > 0; n--) even = n

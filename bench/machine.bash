@@ -129,7 +129,7 @@ enter() {		# SIDE COMMAND...
 	shift
 	nsenter -t "${init[$side]}" -m -p -u -i -n -C --wdns=/ env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
 }
-ctl() { enter with timeout 60 morphctl --no-pager "$@"; }
+ctl() { enter with timeout 900 morphctl --no-pager "$@"; }
 
 # By hand and accounted for; on one CPU.
 use() {			# SIDE CPU COMMAND...

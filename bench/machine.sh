@@ -97,7 +97,7 @@ weigh() {
 	local p role
 	while read -r p; do
 		role=$(tr '\0' '\n' <"/proc/$p/cmdline" | sed -n '1s/.*[/ ]//p')
-		awk -v r="${role:-gone}" '/^Rss:/ { rss = $2 } /^Pss:/ { pss = $2 } END { if (rss) print "memory", r, pss, rss }' \
+		awk -v r="${role:-job}" '/^Rss:/ { rss = $2 } /^Pss:/ { pss = $2 } END { if (rss) print "memory", r, pss, rss }' \
 			"/proc/$p/smaps_rollup"
 	done <"$CG/$morphd_group/cgroup.procs" 2>/dev/null >>"$facts"
 	echo "disk $(du -sk "$M/with/var/lib/morph" | cut -f 1)" >>"$facts"
@@ -147,36 +147,6 @@ week() {
 		echo "end $day $(date +%s)" >>"$facts"
 		lasted=$day
 	done
-}
-
-report() {
-	local rc
-	result machine "What a whole machine gains by Morph alone"
-	cat <<-END
-	Two equal Debian $RELEASE systems in namespaces, each with its own systemd ($(enter with systemctl --version | sed -n '1s/ (.*//p')), used in the
-	same way for $lasted days of a week of $DAYS in $((took / 60)) minutes: $ROUNDS round(s) of the morning's and of the afternoon's work a day, $IDLE_S s
-	idle at noon and $((2 * IDLE_S)) s at night.  Morph was installed in one of them by its package and left alone, with the default
-	policy but for waiting times (and what a day's limits are, for all of the week):
-
-	    $(policy | sed '2,$s/^/    /')
-
-	busy_max_pct and psi are off, and the load average that either system sees is made by the bench (idle at noon and at
-	night, else not), because the machine has other work; for the same reason jobs run by the usual scheduler, not only
-	with CPU time that is left over.  Both systems work side by side, each on one CPU, which are swapped after each piece.
-	Samples are taken on all CPUs, so the interrupts are paid by both systems: what they cost is in Morph's own figures below.
-	The two systems are told apart in no other way; packages are updated on day $(((DAYS + 1) / 2)) (security updates of $RELEASE, and
-	$reinstalled once more), and the new habit begins in the second half.
-
-	END
-	awk -v days="$lasted" -f bench/machine.awk "$facts"
-	rc=$?
-	echo
-	show_costs
-	show_events
-	show_in_the_way
-	show_saved
-	result_end
-	return $rc
 }
 
 say "making the systems in $M"

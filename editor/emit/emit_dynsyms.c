@@ -3,7 +3,9 @@
  * Each part of a moved function does, but for one that a redirected symbol begins already
  * (emit_redirect.c).  So does the original of a function whose symbol is redirected away from
  * it although its code may still run.  Of several names the part gets the one that the
- * program's own dladdr() prefers, which is the first in the table.
+ * program's own dladdr() prefers, which is the first in the table.  It gets none if that one is
+ * weak: of a weak symbol that a library has in several sizes GNU ld warns, each time that
+ * something is linked with it.
  *
  * Tested by tests/programs/names.sh: dladdr() names every frame as it does in the original.
  */
@@ -17,6 +19,7 @@ struct exported {			/* a function symbol of .dynsym */
 	vaddr addr;
 	uint64_t size;
 	uint32_t index;
+	bool weak;
 };
 
 struct dynsyms {
@@ -70,6 +73,7 @@ static void find_exported(struct dynsyms *s, const struct elfout_dynsyms *d)
 		struct exported e = { .addr = rd_u64(&r), .index = i };
 
 		e.size = rd_u64(&r);
+		e.weak = ELF64_ST_BIND(info) == STB_WEAK;
 		if (section != SHN_UNDEF && section < img->nsh && e.size > 0 &&
 		    ELF64_ST_TYPE(info) == STT_FUNC && ELF64_ST_BIND(info) != STB_LOCAL &&
 		    has_hash(img, d->symbols, name))
@@ -78,12 +82,13 @@ static void find_exported(struct dynsyms *s, const struct elfout_dynsyms *d)
 	qsort(s->exported, s->nexported, sizeof(*s->exported), compare_exported);
 }
 
-/* The function's first symbol; NULL if it is not exported. */
+/* The function's first symbol; NULL if it is not exported, or weak. */
 static const struct exported *find_name(const struct dynsyms *s, vaddr entry)
 {
 	uint32_t i = search_first(k, 0, s->nexported, s->exported[k].addr < entry);
 
-	return i < s->nexported && s->exported[i].addr == entry ? &s->exported[i] : NULL;
+	return i < s->nexported && s->exported[i].addr == entry && !s->exported[i].weak ?
+		       &s->exported[i] : NULL;
 }
 
 /* The part that begins with that place. */

@@ -1,4 +1,4 @@
-/* nameslib.c - a library with exported functions, one in two versions, and one of its own */
+/* nameslib.c - a library: exported functions, one weak, one in two versions, one of its own */
 #include <stddef.h>
 
 #include "tests/programs/names/names.h"
@@ -30,6 +30,14 @@ NOINLINE int lib_first(int n, void (*look)(const char *where))
 	for (int i = 0; i < n; i++)
 		sum += lib_second(i % 6, i == 5 ? look : NULL);
 	return sum;
+}
+
+/* What links with the library need not know it. */
+__attribute__((weak)) NOINLINE int lib_weak(int n, void (*look)(const char *where))
+{
+	if (n % 4 == 1 && look)
+		look("lib_weak");
+	return n > 9 ? lib_hidden(n) * 3 : lib_hidden(n + 1);
 }
 
 NOINLINE int versioned_old(int n)
