@@ -347,11 +347,14 @@ int work_fleet_counts(struct work *w, const struct store_module *m, const struct
 	struct profile counted, fleet = { 0 };
 	int rc = look(w, m, p, now, own, &c, &counted, out, err);
 
-	if (rc > 0 && text && out->taken) {
+	if (rc > 0 && out->taken) {
 		take(&c, &fleet);
 		join(c.a, &counted, &fleet);
 	}
-	if (rc > 0 && text && counted.nedge && out->taken)
+	/* the Editor takes none without edges: whoever gave that keeps nobody from a layout */
+	if (!counted.nedge)
+		out->taken = 0;
+	if (out->taken && text)
 		profile_write(&counted, text);
 	else if (rc >= 0 && text)
 		wr_raw(text, own.p, own.n);

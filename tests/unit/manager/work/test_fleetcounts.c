@@ -173,11 +173,11 @@ static struct fleet_edge edge[] = { { 0, 1, 90 << 20 }, { 0, 2, 10 << 20 },
 				    { 5, 6, 50 << 20 } };
 static struct fleet_call call[] = { { 1, 3, 5, 50 << 20 } };
 
-static void fleet_has(void)
+static void fleet_has(uint32_t nedge)
 {
 	struct fleet_evidence e = { .digest = m.original, .kind = FLEET_EXECUTIONS,
 				    .epoch = 2969, .sequence = 1, .contributors = 6,
-				    .nblock = 5, .nedge = 3, .ncall = 1,
+				    .nblock = 5, .nedge = nedge, .ncall = 1,
 				    .block = block, .edge = edge, .call = call };
 	const struct fleet_answer q = { .nfleet = 1, .fleet = &e };
 	struct wr file = { 0 };
@@ -242,7 +242,7 @@ static void the_fleets_are_used_where_there_are_none(void **state)
 	begin();
 	(void)evidence(a, own(0, 0, 0, 0));
 	assert_string_equal(said, "");
-	fleet_has();
+	fleet_has(3);
 	struct profile *p = evidence(a, own(0, 0, 0, 0));
 	assert_string_equal(said, "a fleet of 6 in 2 functions");
 	assert_true(p->nblock == 5 && p->nedge == 3 && p->ncall == 1 && profile_is_exact(p));
@@ -267,13 +267,27 @@ static void the_fleets_are_used_where_there_are_none(void **state)
 	end();
 }
 
+/* The Editor would refuse them, and there would be no layout. */
+static void counts_without_edges_are_none(void **state)
+{
+	struct arena *a = arena_new();
+
+	(void)state;
+	begin();
+	fleet_has(0);
+	(void)evidence(a, own(0, 0, 0, 0));
+	assert_string_equal(said, "");
+	arena_free(a);
+	end();
+}
+
 static void own_samples_have_the_last_word(void **state)
 {
 	struct arena *a = arena_new();
 
 	(void)state;
 	begin();
-	fleet_has();
+	fleet_has(3);
 	/* time is not frequency: what runs longest here, runs */
 	(void)evidence(a, own(70, 30, 60, 30));
 	assert_string_equal(said, "a fleet of 6 in 2 functions");
@@ -298,6 +312,7 @@ int main(void)
 		TEST(what_threads_lost_is_made_up_for),
 		TEST(what_the_policy_keeps_is_kept),
 		TEST(the_fleets_are_used_where_there_are_none),
+		TEST(counts_without_edges_are_none),
 		TEST(own_samples_have_the_last_word),
 	};
 
