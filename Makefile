@@ -82,6 +82,7 @@ help:
 	@echo "make bench-fleetlayout  what layouts gain by what a fleet knows (root; hours; PROGRAMS=...)"
 	@echo "make bench-samples   what samples alone bring, by their number (root; 20 minutes)"
 	@echo "make bench-live      what generations cost running processes, and what they gain (root; 50 minutes)"
+	@echo "make bench-machine   what a whole machine gains, all that Morph costs on the bill (root; 45 minutes, network)"
 	@echo "make bench-accuracy  how near inferred counts come to the truth (root)"
 	@echo "make lint            only the checks of the sources and documents"
 	@echo "make asan            unit, fuzz and program tests under ASan and UBSan, in build-asan/"
@@ -236,7 +237,7 @@ bench: packages
 
 # What can be chosen is said in the scripts.
 bench-speed bench-cross bench-ablation bench-accuracy bench-overhead bench-lines bench-counted bench-samples \
-	bench-inherit bench-fleet bench-fleetlayout bench-live: packages
+	bench-inherit bench-fleet bench-fleetlayout bench-live bench-machine: packages
 	@$(MAKE) --no-print-directory programs-for-check
 	@B=$(B) bench/$(@:bench-%=%).sh
 
@@ -336,7 +337,7 @@ clean:
 	rm -rf $(B)
 
 .PHONY: all help programs-for-check programs-for-shell packages packages-demo check lint demo torture soak soak-live soak-suites bench bench-speed \
-	bench-cross bench-ablation bench-accuracy bench-overhead bench-lines bench-counted bench-samples bench-inherit bench-fleet bench-fleetlayout bench-live \
-	asan asan-run fuzz fuzz-run install uninstall clean
+	bench-cross bench-ablation bench-accuracy bench-overhead bench-lines bench-counted bench-samples bench-inherit bench-fleet bench-fleetlayout \
+	bench-live bench-machine asan asan-run fuzz fuzz-run install uninstall clean
 # Not what the torture run keeps there.
 -include $(shell find $(B) -path $(B)/torture -prune -o -name '*.d' -print 2>/dev/null)

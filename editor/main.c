@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "editor/cmd/cmd.h"
+#include "lib/io.h"
 #include "lib/say.h"
 #include "lib/usage.h"
 
@@ -146,6 +147,7 @@ int main(int argc, char **argv)
 {
 	char help_option[] = "--help";
 
+	io_hold_standard();
 	opterr = 0;		/* it would print the option as it is; the usage line tells */
 	if (argc < 2) {
 		(void)fputs("usage: morph-edit COMMAND ...\n"

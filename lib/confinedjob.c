@@ -23,7 +23,7 @@
 #include "lib/say.h"
 
 enum {
-	MAX_INPUT = 1 << 30,	/* bytes; the largest program of a distribution is 200 MiB */
+	INPUT_MAX = 1 << 30,	/* bytes; the largest program of a distribution is 200 MiB */
 	/* An allocation of this size goes back to the system when it is freed, for the next
 	 * step; chosen, not measured. */
 	LARGE = 1 << 18,
@@ -32,6 +32,7 @@ enum {
 struct opened {			/* the parent's view of one output */
 	int fd;
 	char *temporary;	/* NULL: written in place or not wanted */
+	struct io_output file;	/* else: what it becomes */
 };
 
 int confinedjob_wrap(const struct confinedjob *job, int i, struct err *err)
@@ -41,25 +42,19 @@ int confinedjob_wrap(const struct confinedjob *job, int i, struct err *err)
 	return strncmp(arg, "fd:", 3) == 0 ? -1 : err_wrap(err, "'%s'", arg);
 }
 
-/* What is there and no regular file (a device, a pipe) is written to: a rename would put a
- * file in its place. */
-static bool is_written_in_place(const char *arg)
-{
-	struct stat st;
-
-	return strncmp(arg, "fd:", 3) == 0 || (stat(arg, &st) == 0 && !S_ISREG(st.st_mode));
-}
-
 static int open_output(struct confinedjob_out *out, struct opened *o, struct err *err)
 {
 	*o = (struct opened){ .fd = -1 };
 	if (!out->arg)
 		return 0;
-	if (is_written_in_place(out->arg)) {
+	bool is_fd = strncmp(out->arg, "fd:", 3) == 0;
+	if (!is_fd && io_output_of(out->arg, 0666, &o->file, err) < 0)
+		return -1;
+	if (is_fd || o->file.in_place) {
 		o->fd = io_open_write(out->arg, err);
 		return o->fd < 0 ? -1 : 0;
 	}
-	if (asprintf(&o->temporary, "%s.XXXXXX", out->arg) < 0) {
+	if (asprintf(&o->temporary, "%s.XXXXXX", o->file.at) < 0) {
 		o->temporary = NULL;
 		return err_set(err, ERR_SYS, "out of memory");
 	}
@@ -79,8 +74,8 @@ static int check_input(const struct confinedjob *job, int i, const struct stat *
 {
 	if (S_ISDIR(st->st_mode))
 		err_set(err, ERR_REFUSED, "a directory");
-	else if (S_ISREG(st->st_mode) && st->st_size > MAX_INPUT)
-		err_set(err, ERR_REFUSED, "larger than %d MiB", MAX_INPUT >> 20);
+	else if (S_ISREG(st->st_mode) && st->st_size > INPUT_MAX)
+		err_set(err, ERR_REFUSED, "larger than %d MiB", INPUT_MAX >> 20);
 	else
 		return 0;
 	(void)confinedjob_wrap(job, i, err);		/* already failing */
@@ -100,7 +95,7 @@ static int work_confined(struct confinedjob *job, const int *in_fd, const struct
 	for (int i = 0; i < job->nin; i++) {
 		struct confinedjob_in *in = &job->in[i];
 
-		if (io_read_all(in_fd[i], MAX_INPUT, job->arena, &in->bytes, &err) < 0) {
+		if (io_read_all(in_fd[i], INPUT_MAX, job->arena, &in->bytes, &err) < 0) {
 			(void)confinedjob_wrap(job, i, &err);	/* already failing */
 			goto fail;
 		}
@@ -192,20 +187,12 @@ static int wait_for(pid_t pid)
 static int settle_output(const struct confinedjob *job, const struct confinedjob_out *out,
 			 struct opened *o, bool keep, struct err *err)
 {
+	mode_t mode = out->mode_from >= 0 ? job->in[out->mode_from].mode & 0777 : o->file.mode;
 	int rc = 0;
 
-	if (keep && out->mode_from >= 0 &&
-	    fchmod(o->fd, job->in[out->mode_from].mode & 0777) < 0)
+	if (keep && fchmod(o->fd, mode) < 0)
 		rc = err_set(err, ERR_SYS, "'%s': chmod: %s", out->arg, strerror(errno));
-	if (keep && out->mode_from < 0) {
-		mode_t mask = umask(0);
-
-		(void)umask(mask);
-		if (fchmod(o->fd, 0666 & ~mask) < 0)
-			rc = err_set(err, ERR_SYS, "'%s': chmod: %s", out->arg,
-				     strerror(errno));
-	}
-	if (keep && rc == 0 && rename(o->temporary, out->arg) < 0)
+	if (keep && rc == 0 && rename(o->temporary, o->file.at) < 0)
 		rc = err_set(err, ERR_SYS, "'%s': rename: %s", out->arg, strerror(errno));
 	if (!keep || rc < 0)
 		(void)unlink(o->temporary);	/* best effort: we are failing anyway */

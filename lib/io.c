@@ -21,6 +21,13 @@
  * in a virtual machine. */
 enum { PIECE = 1 << 18 };
 
+void io_hold_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)	/* the lowest number is the one */
+			(void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int io_write_all(int fd, const void *p, size_t n, struct err *err)
 {
 	const char *at = p;
@@ -116,33 +123,86 @@ static int fill(int fd, struct bytes text, struct err *err)
 	return rc;
 }
 
-int io_write_file(const char *path, mode_t mode, struct bytes text, struct err *err)
+/* Where an open file is; false: that cannot be known, as without /proc. */
+static bool place_of(int fd, char out[PATH_MAX])
 {
-	char new[PATH_MAX];
+	char name[40];
+
+	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);	/* fits */
+	ssize_t n = readlink(name, out, PATH_MAX - 1);
+	if (n > 0)
+		out[n] = '\0';
+	return n > 0;
+}
+
+int io_output_of(const char *path, mode_t mode, struct io_output *out, struct err *err)
+{
+	int fd = open(path, O_PATH | O_CLOEXEC);	/* links as far as the kernel follows */
 	mode_t mask = umask(0);
 	struct stat st;
 
 	(void)umask(mask);
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+	*out = (struct io_output){ .mode = mode & ~mask };
+	size_t n = strlen(path);
+	bool fits = snprintf(out->at, sizeof(out->at), "%s", path) < (int)sizeof(out->at);
+	if (fd >= 0 && fstat(fd, &st) == 0) {
+		out->in_place = !S_ISREG(st.st_mode);
+		if (st.st_uid == geteuid())
+			out->mode = st.st_mode & 0777;
+		fits = place_of(fd, out->at) || fits;
+	}
+	if (fd >= 0)
+		close(fd);
+	else if (n == 0 || path[n - 1] == '/')
+		return err_set(err, ERR_USAGE, "'%s': no name of a file", path);
+	return fits ? 0 : err_set(err, ERR_USAGE, "'%s': too long", path);
+}
+
+int io_output_check(const char *arg, struct err *err)
+{
+	struct io_output out;
+	struct stat st;
+
+	if (strcmp(arg, "-") == 0)
+		return 0;
+	if (io_output_of(arg, 0, &out, err) < 0)
+		return -1;
+	if (out.in_place && stat(arg, &st) == 0 && S_ISDIR(st.st_mode))
+		return err_set(err, ERR_SYS, "'%s': %s", arg, strerror(EISDIR));
+	char *slash = strrchr(out.at, '/');
+	if (!out.in_place && slash)
+		slash[slash == out.at] = '\0';
+	if (access(out.in_place ? arg : slash ? out.at : ".", W_OK) < 0)
+		return err_set(err, ERR_SYS, "'%s': %s", arg, strerror(errno));
+	return 0;
+}
+
+int io_write_file(const char *path, mode_t mode, struct bytes text, struct err *err)
+{
+	struct io_output out;
+	char new[PATH_MAX];
+
+	if (io_output_of(path, mode, &out, err) < 0)
+		return -1;
+	if (out.in_place) {
 		int fd = open(path, O_WRONLY | O_CLOEXEC);
 
 		if (fd < 0)
 			return err_set(err, ERR_SYS, "'%s': open: %s", path, strerror(errno));
 		return fill(fd, text, err) < 0 ? err_wrap(err, "'%s'", path) : 0;
 	}
-	if (snprintf(new, sizeof(new), "%s.XXXXXX", path) >= (int)sizeof(new))
+	if (snprintf(new, sizeof(new), "%s.XXXXXX", out.at) >= (int)sizeof(new))
 		return err_set(err, ERR_USAGE, "'%s': too long", path);
 	int fd = mkostemp(new, O_CLOEXEC);
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "'%s': create: %s", path, strerror(errno));
-	int rc = fchmod(fd, mode & ~mask) < 0
-			 ? err_set(err, ERR_SYS, "fchmod: %s", strerror(errno))
-			 : 0;
+	int rc = fchmod(fd, out.mode) < 0 ? err_set(err, ERR_SYS, "fchmod: %s", strerror(errno))
+					  : 0;
 	if (rc < 0)
 		close(fd);
 	else
 		rc = fill(fd, text, err);
-	if (rc == 0 && rename(new, path) < 0)
+	if (rc == 0 && rename(new, out.at) < 0)
 		rc = err_set(err, ERR_SYS, "rename: %s", strerror(errno));
 	if (rc < 0)
 		(void)unlink(new);		/* half of it is nothing */

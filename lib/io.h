@@ -2,6 +2,8 @@
 #ifndef LIB_IO_H
 #define LIB_IO_H
 
+#include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -9,6 +11,10 @@
 
 struct arena;
 struct err;
+
+/* The first thing that a program does: what is closed of its standard descriptors stays of no
+ * use, but no file gets the number of one, for messages to be written into. */
+void io_hold_standard(void);
 
 /* All of `n` bytes, through EINTR and short writes. */
 int io_write_all(int fd, const void *p, size_t n, struct err *err);
@@ -23,9 +29,18 @@ int io_memory_file(struct bytes text, struct err *err);
  * else writes in. */
 int io_replace(const char *path, mode_t mode, struct bytes text, struct err *err);
 
-/* The same for a file that the command line names, in any folder, for which it is not waited:
- * the mode is less the umask, and what is there and no regular file is written
- * to. */
+/* An output that the command line names, in any folder. */
+struct io_output {
+	bool in_place;	/* what is there is no regular file: a rename would be its end */
+	mode_t mode;	/* less the umask, or that of a file of one's own that is there */
+	char at[PATH_MAX];	/* where a new file goes; links lead there, as /dev/stdout */
+};
+int io_output_of(const char *path, mode_t mode, struct io_output *out, struct err *err);
+/* Can it be written, or standard output for "-"?  For who has much to do before. */
+int io_output_check(const char *arg, struct err *err);
+
+/* As io_replace(), for such an output, for which it is not waited; what is written in place may
+ * be half written. */
 int io_write_file(const char *path, mode_t mode, struct bytes text, struct err *err);
 
 /* The same, or, for "-", to standard output. */

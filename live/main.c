@@ -321,6 +321,7 @@ int main(int argc, char **argv)
 	struct err err = { 0 };
 	int n, k = -1;
 
+	io_hold_standard();
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
 		(void)fputs(usage, stdout);
 		(void)fputs("See morph-live(8); `morphctl live` does all that is needed "

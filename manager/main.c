@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/io.h"
 #include "lib/say.h"
 #include "lib/usage.h"
 #include "manager/parent/options.h"
@@ -43,6 +44,7 @@ int main(int argc, char **argv)
 	};
 	char line[OPTIONS_USAGE_MAX];
 
+	io_hold_standard();
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {
 		(void)puts("morphd " MORPH_VERSION);
 		return 0;

@@ -56,6 +56,7 @@ int role_monitor(const struct role_options *o)
 							    : PERF_STATE_NEVER,
 				       .stack_bytes = o->stack_bytes / 8 * 8,
 				       .crashes = true,
+				       .kernel_pcs = true,
 				       .memory = o->switched && o->memory,
 				       .branches_hz = o->branches_hz,
 				       .guard = true };

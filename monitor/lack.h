@@ -9,7 +9,7 @@ enum lack {
 	NLACK
 };
 
-enum { LACK_WHY_MAX = 160, LACK_NOTE_MAX = 512 };	/* bytes, with the NUL */
+enum { LACK_WHY_MAX = 122, LACK_NOTE_MAX = 512 };	/* bytes, with the NUL */
 
 struct lacks {			/* begins as zero */
 	char why[NLACK][LACK_WHY_MAX];	/* "": the machine offers it, or nobody asked for it */

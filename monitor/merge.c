@@ -29,6 +29,8 @@ struct source {
 	struct bytes record;
 	uint8_t *bounce;		/* [PERF_RECORD_BYTES_MAX], secret; NULL: none yet */
 	struct waiting *waiting;	/* secret; NULL: none */
+	bool sampled;
+	uint64_t sample_ns;		/* of the last sample that went out, if there was one */
 };
 
 struct waiting {			/* memory of the sample that follows */
@@ -233,6 +235,16 @@ static void give_memory(struct merge *m, struct source *s, struct spool_event *e
 		s->waiting->nbyte = 0;
 }
 
+/* By the time that the record has, whatever went out before. */
+static bool is_too_soon(const struct merge *m, struct source *s)
+{
+	if (s->sampled && s->time_ns < s->sample_ns + m->format.apart_ns)
+		return true;
+	s->sampled = true;
+	s->sample_ns = s->time_ns;
+	return false;
+}
+
 static void put_out(struct merge *m, struct source *s,
 		    void (*emit)(void *ctx, const struct spool_event *ev), void *ctx)
 {
@@ -245,8 +257,11 @@ static void put_out(struct merge *m, struct source *s,
 			m->counts.late++;
 		}
 		m->last_ns = ev.time_ns;
-		if (ev.kind == SPOOL_SAMPLE)
+		if (ev.kind == SPOOL_SAMPLE) {
 			give_memory(m, s, &ev);
+			if (m->format.apart_ns && is_too_soon(m, s))
+				break;
+		}
 		emit(ctx, &ev);
 		break;
 	case PERF_MEMORY:

@@ -4,6 +4,9 @@
  * at one look is not all that happened before its newest time.  The finished-round rule: after
  * look n + 1 everything up to the newest time of look n may go out.  Records that may not go
  * out yet stay in their ring; nothing is copied.
+ *
+ * Samples of a ring are perf_format.apart_ns apart at least: what comes sooner is left out, and
+ * is not counted as lost, because no time has passed that it would stand for.
  */
 #ifndef MONITOR_MERGE_H
 #define MONITOR_MERGE_H

@@ -26,6 +26,7 @@
 #include "lib/err.h"
 #include "lib/msg.h"
 #include "lib/secret.h"
+#include "monitor/kernelnames.h"
 #include "monitor/merge.h"
 #include "monitor/mono.h"
 #include "monitor/private.h"
@@ -71,9 +72,11 @@ static void spool_failed(struct monitor *m, const struct err *err)
 	m->trouble = *err;
 }
 
-static void on_event(void *ctx, const struct spool_event *ev)
+static void on_event(void *ctx, const struct spool_event *event)
 {
 	struct monitor *m = ctx;
+	struct spool_event plain = *event;
+	const struct spool_event *ev = &plain;
 	struct err err;
 
 	if (proctree_event(m->own, ev)) {
@@ -91,17 +94,13 @@ static void on_event(void *ctx, const struct spool_event *ev)
 		m->counts.throttled += ev->lost;
 	m->crashed |= ev->kind == SPOOL_CRASH;
 	if (ev->kind == SPOOL_SAMPLE && ev->sample.has_state) {
-		bool told = !private_is(m->private, ev->pid);
-		struct spool_event plain = *ev;
-
-		if (told)
+		if (!private_is(m->private, ev->pid))
 			m->full = !statespool_put(m->states, ev);
 		plain.sample.has_state = false;
-		if (spool_write(m->writer, &plain, &err) < 0)
-			spool_failed(m, &err);
-	} else if (spool_write(m->writer, ev, &err) < 0) {
-		spool_failed(m, &err);
 	}
+	kernelnames_tell(perf_names(m->set), &plain);
+	if (spool_write(m->writer, &plain, &err) < 0)
+		spool_failed(m, &err);
 }
 
 /* As wanted, as long as there is room. */

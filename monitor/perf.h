@@ -40,6 +40,8 @@ enum perf_state {		/* registers and flags with the samples (user mode) */
 	PERF_STATE_ALWAYS,
 };
 
+struct kernelnames;
+
 struct perf_options {
 	enum monitor_clock clock;
 	unsigned rate_hz;	/* of cpu-clock and cycles; the tick has its own */
@@ -58,6 +60,8 @@ struct perf_options {
 	/* no state of tasks that cannot be dumped.  Where the kernel does not tell of them
 	 * (perf_guards()), the caller has to find out */
 	bool guard;
+	/* where in the kernel samples are: for kernelnames.h */
+	bool kernel_pcs;
 	/* branch stacks besides, so often a second on each CPU, where they can be had; 0: none.
 	 * At most PERF_BRANCHES_RATE_MAX (perf_branches.h) */
 	unsigned branches_hz;
@@ -94,6 +98,8 @@ bool perf_cpu_came(struct perf_set *set);
 const struct perf_format *perf_format(const struct perf_set *set);
 enum monitor_clock perf_clock(const struct perf_set *set);	/* the one in use, never auto */
 uint64_t perf_period_ns(const struct perf_set *set);		/* nominal */
+/* With kernel_pcs: of samples' PCs in the kernel.  NULL: not to be had. */
+const struct kernelnames *perf_names(const struct perf_set *set);
 bool perf_tells_crashes(const struct perf_set *set);
 bool perf_tells_memory(const struct perf_set *set);
 bool perf_guards(const struct perf_set *set);

@@ -1,13 +1,17 @@
 /* perf_decode.c - decodes the records of a perf ring into spool events
  *
- * SAMPLES   carry [IP] TID TIME REGS_USER. With the tick clock there is no usable IP: the
- *           tracepoint's own registers are those of the kernel's interrupt entry, and its
- *           record says "kernel mode" always. The user registers are what counts: they are
+ * SAMPLES   carry [IP] TID TIME [CALLCHAIN] REGS_USER. With the tick clock there is no usable
+ *           IP: the tracepoint's own registers are those of the kernel's interrupt entry, and
+ *           its record says "kernel mode" always. The user registers are what counts: they are
  *           those at the last way into the kernel. When that was the clock interrupt itself, IP
  *           is the interrupted PC. When it was a system call, the SYSCALL instruction has left
- *           the return address in CX too, so CX == IP tells that the tick met the kernel. A
- *           tick in a page fault cannot be told from one in the faulting instruction; it counts
- *           as that. A kernel thread has no user registers: PC 0.
+ *           the return address in CX too, so CX == IP tells that the tick met the kernel. By
+ *           them a tick in a page fault cannot be told from one in the faulting instruction; it
+ *           counts as that. A kernel thread has no user registers: PC 0.
+ * CHAIN     tells where in the kernel a tick was, in a page fault as well: from the tracepoint
+ *           back to the entry of the interrupt, and what comes next is what it interrupted.
+ *           Behind the entry of one that came in user mode there is nothing. Without names of
+ *           procedures (kernelnames.h) nobody knows which one the entry is.
  * STATE     samples of the second kind have all registers instead of these few, and perhaps a
  *           piece of the stack. Only one of a 64-bit task, taken in user mode, is told with its
  *           state: otherwise the registers are not those at the PC. For stacks, those
@@ -188,17 +192,38 @@ static enum perf_outcome decode_branches(struct rd *r, struct bytes record,
 	return n ? PERF_EVENT : PERF_IGNORED;
 }
 
+/* As the first two words, the length of a chain and its beginning cannot be taken for that: a
+ * chain begins with what is no number of branches. */
 static bool is_branches(const struct perf_format *format, struct rd r)
 {
-	return format->branches && rd_u64(&r) == PERF_BRANCHES_MARK;
+	return format->branches && rd_u64(&r) == PERF_BRANCHES_MARK &&
+	       rd_u64(&r) < (uint64_t)PERF_CONTEXT_MAX;
+}
+
+/* Where in the kernel it was; 0: in user mode, or not known. */
+static uint64_t decode_chain(const struct perf_format *format, struct rd *r)
+{
+	uint64_t n = rd_u64(r), found = 0;
+	bool entered = false;
+
+	for (uint64_t i = 0; i < n && !r->bad; i++) {
+		uint64_t addr = rd_u64(r);
+
+		if (addr >= (uint64_t)PERF_CONTEXT_MAX)
+			continue;		/* says what follows */
+		if (entered && !found)
+			found = addr;
+		entered |= addr >= format->entry_start && addr < format->entry_end;
+	}
+	return found;
 }
 
 static enum perf_outcome decode_sample(const struct perf_format *format, struct bytes record,
 				       uint16_t misc, struct rd *r, struct spool_event *out)
 {
 	uint64_t ip = format->ip ? rd_u64(r) : 0, cx = 0, user_ip = 0;
-	bool all = false,
-	     user_mode = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
+	unsigned mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	bool all = false, user_mode = mode == PERF_RECORD_MISC_USER;
 
 	out->kind = SPOOL_SAMPLE;
 	out->pid = rd_u32(r);
@@ -210,6 +235,8 @@ static enum perf_outcome decode_sample(const struct perf_format *format, struct 
 		return decode_crash(r, record, out);
 	if (is_branches(format, *r))
 		return decode_branches(r, record, out);
+	out->sample.procedure = NULL;
+	out->sample.kernel_pc = format->chain ? decode_chain(format, r) : 0;
 	uint64_t abi = rd_u64(r);
 	if (abi != PERF_SAMPLE_REGS_ABI_NONE)
 		all = decode_registers(format, r, &cx, &user_ip, &out->sample.state);
@@ -220,10 +247,12 @@ static enum perf_outcome decode_sample(const struct perf_format *format, struct 
 	if (format->ip) {
 		out->sample.pc = user_mode ? ip : user_ip;
 		out->sample.kernel = !user_mode;
+		out->sample.kernel_pc = mode == PERF_RECORD_MISC_KERNEL ? ip : 0;
 	} else {
 		out->sample.pc = user_ip;
 		out->sample.kernel = abi == PERF_SAMPLE_REGS_ABI_NONE ||
-				     (format->user_cx && cx == user_ip);
+				     (format->user_cx && cx == user_ip) ||
+				     out->sample.kernel_pc;
 	}
 	out->sample.has_state = all && abi == PERF_SAMPLE_REGS_ABI_64 &&
 				(!out->sample.kernel || format->kernel_state) &&

@@ -16,6 +16,9 @@ struct perf_format {
 	bool ip;	/* PERF_SAMPLE_IP: the interrupted PC, trusted when in user mode */
 	/* sample_regs_user holds CX before IP: tells system calls (tick clock) */
 	bool user_cx;
+	/* least time between two samples of a ring, less than a tick: what comes sooner is of
+	 * another timer.  0: all samples count */
+	uint64_t apart_ns;
 	bool state;	/* there may be samples with PERF_STATE_REGS */
 	bool kernel_state;	/* also of tasks in the kernel: as they went into it */
 	bool stack;	/* those have PERF_SAMPLE_STACK_USER behind them */
@@ -24,6 +27,10 @@ struct perf_format {
 	bool branches;	/* there may be samples of perf_branches.h */
 	/* and a state is only given to whom these say that it may be told */
 	bool guarded;
+	/* PERF_SAMPLE_CALLCHAIN, of the kernel alone: where there is no IP.  What was
+	 * interrupted stands behind what is in [entry_start, entry_end) */
+	bool chain;
+	uint64_t entry_start, entry_end;
 };
 
 /* sample_regs_user of samples with state: all general registers, IP and FLAGS. */

@@ -5,6 +5,7 @@
 #include <linux/perf_event.h>
 
 #include "monitor/perf.h"
+#include "monitor/perf_tick.h"
 
 enum { PERF_PAGE_BYTES = 4096 };
 
@@ -24,6 +25,8 @@ struct perf_cpu {
 struct perf_set {
 	enum monitor_clock clock;
 	uint64_t period_ns;
+	struct perf_tick tick;	/* if that is the clock */
+	struct kernelnames *names;	/* NULL: not to be had, or not wanted */
 	struct perf_format format;
 	struct perf_cpu *cpu;
 	unsigned ncpu;

@@ -19,6 +19,7 @@
 #include "lib/statememory.h"
 #include "monitor/bpf.h"
 #include "monitor/kernel_field.h"
+#include "monitor/perf_tick.h"
 
 enum { SWITCH_BYTES = 4096 };
 
@@ -89,13 +90,25 @@ static void read_register(struct bpf_code *c, unsigned r)
 	bpf_here(c, nothing);
 }
 
-/* Nothing to do while it is switched off, nor for the idle task. */
-static void begin(struct bpf_code *c, const struct perf_memory *m)
+/* Of the tick's tracepoint: R0 is 0 if the hit is a tick.  The event's filter comes later. */
+static void ask_handler(struct bpf_code *c, uint64_t handler)
+{
+	bpf_load(c, R0, CTX, PERF_TICK_HANDLER_AT);
+	bpf_set_wide(c, R1, 0, handler);
+	(void)bpf_put(c, BPF_ALU64 | BPF_SUB | BPF_X, R0, R1, 0, 0);
+}
+
+/* Nothing to do while it is switched off, nor for other timers and the idle task. */
+static void begin(struct bpf_code *c, const struct perf_memory *m, uint64_t handler)
 {
 	bpf_move(c, CTX, R1);
 	bpf_set_wide(c, R1, BPF_PSEUDO_MAP_VALUE, (uint32_t)m->switch_fd);
 	bpf_load(c, R0, R1, 0);
 	unsigned off = bpf_jump(c, BPF_JEQ, 0);
+	bpf_set(c, R0, 0);
+	if (handler)
+		ask_handler(c, handler);
+	unsigned other = bpf_jump(c, BPF_JNE, 0);
 	bpf_call(c, BPF_FUNC_get_current_pid_tgid);
 	unsigned idle = bpf_jump(c, BPF_JEQ, 0);
 	(void)bpf_put(c, BPF_ST | BPF_MEM | BPF_W, FRAME, 0, -4, 0);
@@ -105,6 +118,7 @@ static void begin(struct bpf_code *c, const struct perf_memory *m)
 	bpf_call(c, BPF_FUNC_map_lookup_elem);
 	unsigned some = bpf_jump(c, BPF_JNE, 0);
 	bpf_here(c, off);
+	bpf_here(c, other);
 	bpf_here(c, idle);
 	bpf_return(c, 1);	/* the sample itself is wanted, too */
 	bpf_here(c, some);
@@ -137,10 +151,10 @@ static unsigned ask_dumpable(struct bpf_code *c, const struct dumpable *at)
 	return may_not;
 }
 
-static void assemble(struct bpf_code *c, const struct perf_memory *m, bool read,
-		     const struct dumpable *at)
+static void assemble(struct bpf_code *c, const struct perf_memory *m,
+		     const struct perf_tick *tick, bool read, const struct dumpable *at)
 {
-	begin(c, m);
+	begin(c, m, tick ? tick->handler : 0);
 	bpf_set(c, R1, 0);
 	bpf_store(c, BUFFER, AT_FILLED, R1);
 	bpf_store(c, BUFFER, AT_MASK, R1);
@@ -187,7 +201,8 @@ static int make_maps(struct perf_memory *m, unsigned ncpu, struct err *err)
 				   : 0;
 }
 
-struct perf_memory *perf_memory_new(bool tracepoint, bool read, unsigned ncpu, struct err *err)
+struct perf_memory *perf_memory_new(const struct perf_tick *tick, bool read, unsigned ncpu,
+				    struct err *err)
 {
 	struct dumpable at;
 	struct perf_memory *m = calloc(1, sizeof(*m));
@@ -201,8 +216,8 @@ struct perf_memory *perf_memory_new(bool tracepoint, bool read, unsigned ncpu, s
 	else if (make_maps(m, ncpu, err) == 0 &&
 		 kernel_field("task_struct", "mm", &at.mm, err) == 0 &&
 		 kernel_field("mm_struct", "flags", &at.flags, err) == 0) {
-		assemble(c, m, read, &at);
-		m->prog_fd = bpf_program(c, tracepoint, err);
+		assemble(c, m, tick, read, &at);
+		m->prog_fd = bpf_program(c, tick != NULL, err);
 		rc = m->prog_fd < 0 ? -1 : 0;
 	}
 	free(c);

@@ -24,12 +24,13 @@ struct err;
 #define PERF_PRIVATE_MAGIC UINT64_C(0x657461766972702f)	/* of a task that cannot be dumped */
 
 struct perf_memory;
+struct perf_tick;
 
-/* Loads the program, switched off, for CPUs below ncpu.  `tracepoint` says whether the sampling
- * events are a tracepoint, which meets all tasks; without `read` the program only tells whose
- * samples are.  Needs privileges and a kernel with BPF and with its own types (BTF).  NULL: it
- * cannot be loaded. */
-struct perf_memory *perf_memory_new(bool tracepoint, bool read, unsigned ncpu,
+/* Loads the program, switched off, for CPUs below ncpu.  With a `tick` the sampling events are
+ * its tracepoint, which meets all tasks, and other timers; NULL: an event of each CPU.  Without
+ * `read` the program only tells whose samples are.  Needs privileges and a kernel with BPF and
+ * with its own types (BTF).  NULL: it cannot be loaded. */
+struct perf_memory *perf_memory_new(const struct perf_tick *tick, bool read, unsigned ncpu,
 				    struct err *err);
 /* NULL allowed; events keep the program */
 void perf_memory_free(struct perf_memory *m);

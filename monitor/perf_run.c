@@ -189,6 +189,11 @@ uint64_t perf_period_ns(const struct perf_set *set)
 	return set->period_ns;
 }
 
+const struct kernelnames *perf_names(const struct perf_set *set)
+{
+	return set->names;
+}
+
 bool perf_tells_crashes(const struct perf_set *set)
 {
 	return set->format.crashes;

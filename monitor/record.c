@@ -35,6 +35,7 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/io.h"
+#include "monitor/kernelnames.h"
 #include "monitor/merge.h"
 #include "monitor/mono.h"
 #include "monitor/procmaps.h"
@@ -149,7 +150,7 @@ static struct perf_set *open_events(pid_t pid, const struct record_options *opti
 		.clock = options->clock, .rate_hz = options->rate_hz, .pid = PERF_PID_ALL,
 		.state = options->registers ? PERF_STATE_ALWAYS : PERF_STATE_NEVER,
 		.stack_bytes = options->stack_bytes, .memory = options->memory,
-		.kernel_state = options->stacks,
+		.kernel_state = options->stacks, .kernel_pcs = options->kernel_names,
 		.branches_hz = options->branches_hz,
 		.data_pages = ring_pages(options),
 	};
@@ -193,6 +194,7 @@ static void on_event(void *ctx, const struct spool_event *event)
 		r->result->lost += ev.lost;
 	else if (ev.kind == SPOOL_THROTTLE)
 		r->result->throttled += ev.lost;
+	kernelnames_tell(perf_names(r->set), &ev);
 	if (spool_write(r->writer, &ev, &err) < 0 && r->trouble.kind == ERR_NONE)
 		r->trouble = err;
 }

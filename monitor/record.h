@@ -19,6 +19,7 @@ struct record_options {
 	unsigned stack_bytes;	/* and so much of its stack: a multiple of 8 */
 	bool stacks;		/* where it ran in the kernel, too: what it went in with */
 	bool memory;		/* and the memory that registers point to, or fail */
+	bool kernel_names;	/* of its procedures, where all CPUs are sampled */
 	unsigned branches_hz;	/* branch stacks so often, or fail; 0: none */
 	pid_t pid;		/* this process and those that it starts as well, as long as
 				 * the command runs; for root; 0: none */

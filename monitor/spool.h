@@ -22,6 +22,7 @@ enum {
 	SPOOL_COMM_MAX = 15,
 	SPOOL_NGPR = 16,
 	SPOOL_STACK_MAX = 32768,	/* chosen: samples of the daemon have far less */
+	SPOOL_PROCEDURE_MAX = 255,	/* longest name of the kernel's, without its NUL */
 	SPOOL_BRANCHES_MAX = 64,	/* of one branch stack; processors have 16 or 32 */
 	SPOOL_BRANCH_BYTES = 24,
 	SPOOL_BOOT_ID_BYTES = 16,
@@ -77,6 +78,11 @@ struct spool_event {
 			/* in kernel mode only in logs of stacks: what it went in with */
 			bool has_state;
 			struct spool_state state;
+			/* of the kernel, where that is known, else NULL; the reader's, valid
+			 * until the next spool_read() */
+			const char *procedure;
+			/* written nowhere (monitor/kernelnames.h); 0: not known */
+			uint64_t kernel_pc;
 		} sample;
 		struct {
 			uint64_t addr, len, pgoff;	/* bytes */

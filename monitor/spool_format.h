@@ -12,8 +12,9 @@
 #include "monitor/spool.h"
 
 enum {
-	SPOOL_VERSION = 6,
-	SPOOL_VERSION_OLDEST = 4,	/* that is read: without branch stacks */
+	SPOOL_VERSION = 7,
+	/* that is read: without branch stacks, and the kernel's procedures */
+	SPOOL_VERSION_OLDEST = 4,
 	SPOOL_GRID = 256,	/* file header and blocks begin at multiples of it */
 	SPOOL_HEADER_BYTES = 76, /* with its CRC; stands at 0 and again at SPOOL_HEADER_COPY */
 	SPOOL_HEADER_COPY = 128,
@@ -21,15 +22,17 @@ enum {
 
 	SPOOL_BLOCK_HEADER = 12,	/* u32 magic | u32 payload bytes | u32 CRC */
 	SPOOL_BLOCK_FULL = 12 * 1024,	/* a payload this long is ended */
-	SPOOL_EVENT_MAX = SPOOL_STACK_MAX + 256 + STATEMEMORY_MAX,
+	SPOOL_EVENT_MAX = SPOOL_STACK_MAX + SPOOL_PROCEDURE_MAX + 257 + STATEMEMORY_MAX,
 	SPOOL_PAYLOAD_MAX = SPOOL_BLOCK_FULL + SPOOL_EVENT_MAX,
 
 	SPOOL_TIME_SHIFT = 16,	/* time unit: 65,536 ns */
 	SPOOL_NSLOT = 31,	/* tasks that a block remembers; 31 in a tag: a new one */
 	SPOOL_NFILE = 256,	/* mapped files that a block remembers */
+	SPOOL_NPROCEDURE = 256,	/* likewise, the kernel's procedures */
 	SPOOL_TAG_KERNEL = 0x40,	/* tag of a sample: 0 k p iiiii */
 	SPOOL_TAG_PC = 0x20,	/* from which of the task's two last PCs */
 	SPOOL_TAG_EVENT = 0x80,	/* tag of another event: 1 000 kkkk */
+	SPOOL_TAG_PROCEDURE = 0x8e,	/* its procedure follows, then a sample in the kernel */
 	SPOOL_TAG_STATE = 0x8f,	/* a sample follows, and behind it the state of its task */
 };
 

@@ -48,6 +48,9 @@ struct spool_reader {
 	unsigned nslot, next_slot;
 	struct file file[SPOOL_NFILE];
 	unsigned nfile;
+	struct bytes procedure[SPOOL_NPROCEDURE];	/* in the payload */
+	unsigned nprocedure;
+	char name[SPOOL_PROCEDURE_MAX + 1];
 	char path[SPOOL_PATH_MAX + 1];
 	struct wr branches;
 	uint8_t block[SPOOL_BLOCK_HEADER + SPOOL_PAYLOAD_MAX];
@@ -175,7 +178,7 @@ static bool next_block(struct spool_reader *r)
 			r->lost_track = false;
 			r->payload = rd_of(payload);
 			r->unit = rd_uleb(&r->payload);
-			r->nslot = r->next_slot = r->nfile = 0;
+			r->nslot = r->next_slot = r->nfile = r->nprocedure = 0;
 			return true;
 		}
 		if (looks_like_one || !r->lost_track)
@@ -236,22 +239,51 @@ static void get_state(struct rd *p, struct spool_state *last, struct spool_state
 	out->memory_bytes = p->bad ? 0 : (uint32_t)n;
 }
 
+/* Behind the tag; the sample follows. */
+static const char *get_procedure(struct spool_reader *r)
+{
+	struct rd *p = &r->payload;
+	uint64_t i = rd_uleb(p);
+	struct bytes name = { NULL, 0 };
+
+	if (i > r->nprocedure) {
+		p->bad = true;
+	} else if (i > 0) {
+		name = r->procedure[i - 1];
+	} else {
+		name.n = rd_uleb(p);
+		name.p = name.n && name.n <= SPOOL_PROCEDURE_MAX ? rd_skip(p, name.n) : NULL;
+		if (!name.p || memchr(name.p, 0, name.n))
+			p->bad = true;
+		else if (r->nprocedure < SPOOL_NPROCEDURE)
+			r->procedure[r->nprocedure++] = name;
+	}
+	if (p->bad)
+		return NULL;
+	memcpy(r->name, name.p, name.n);
+	r->name[name.n] = '\0';
+	return r->name;
+}
+
 /* With its task's state, the sample stands between SPOOL_TAG_STATE and the state. */
 static void get_sample(struct spool_reader *r, uint8_t tag, struct spool_event *ev)
 {
-	bool has_state = tag == SPOOL_TAG_STATE;
+	bool named = tag == SPOOL_TAG_PROCEDURE;
 
-	if (has_state) {
+	ev->kind = SPOOL_SAMPLE;
+	ev->sample.kernel_pc = 0;
+	ev->sample.procedure = named ? get_procedure(r) : NULL;
+	if (named)
 		tag = rd_u8(&r->payload);
-		if (tag & SPOOL_TAG_EVENT)
-			r->payload.bad = true;
-	}
+	ev->sample.has_state = tag == SPOOL_TAG_STATE;
+	if (ev->sample.has_state)
+		tag = rd_u8(&r->payload);
+	ev->sample.kernel = tag & SPOOL_TAG_KERNEL;
+	if ((tag & SPOOL_TAG_EVENT) || (named && !ev->sample.kernel))
+		r->payload.bad = true;
 
 	unsigned i = tag & SPOOL_NSLOT;
 
-	ev->kind = SPOOL_SAMPLE;
-	ev->sample.kernel = tag & SPOOL_TAG_KERNEL;
-	ev->sample.has_state = has_state;
 	if (i == SPOOL_NSLOT) {
 		i = r->next_slot;
 		r->slot[i] = (struct slot){ 0 };
@@ -270,7 +302,7 @@ static void get_sample(struct spool_reader *r, uint8_t tag, struct spool_event *
 	ev->pid = s->pid;
 	ev->tid = s->tid;
 	ev->sample.pc = *pc;
-	if (has_state)
+	if (ev->sample.has_state)
 		get_state(&r->payload, &s->state, &ev->sample.state);
 }
 
@@ -406,7 +438,8 @@ int spool_read(struct spool_reader *r, struct spool_event *ev)
 			if (!next_block(r))
 				return 0;
 		uint8_t tag = rd_u8(&r->payload);
-		if ((tag & SPOOL_TAG_EVENT) && tag != SPOOL_TAG_STATE)
+		if ((tag & SPOOL_TAG_EVENT) && tag != SPOOL_TAG_STATE &&
+		    tag != SPOOL_TAG_PROCEDURE)
 			get_event(r, tag, ev);
 		else
 			get_sample(r, tag, ev);

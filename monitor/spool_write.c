@@ -71,6 +71,10 @@ struct spool_writer {
 	unsigned nslot, next_slot;
 	struct file file[SPOOL_NFILE];
 	unsigned nfile;
+	struct procedure {		/* named in this block */
+		size_t at, n;		/* in the payload */
+	} procedure[SPOOL_NPROCEDURE];
+	unsigned nprocedure;
 };
 
 void spool_boot_id(uint8_t *out)
@@ -314,7 +318,7 @@ static void begin_block(struct spool_writer *w)
 {
 	w->payload.n = 0;
 	w->samples = w->events = w->told = 0;
-	w->nslot = w->next_slot = w->nfile = 0;
+	w->nslot = w->next_slot = w->nfile = w->nprocedure = 0;
 }
 
 /* Writes the payload as a block at the end of the file, by one call: header, payload, zeros up
@@ -422,6 +426,26 @@ static void put_state(struct wr *p, const struct spool_state *state, struct spoo
 	*last = *state;
 }
 
+/* Its number in this block from 1, or 0 and its name. */
+static void put_procedure(struct spool_writer *w, const char *name)
+{
+	size_t n = strnlen(name, SPOOL_PROCEDURE_MAX);
+	struct wr *p = &w->payload;
+
+	wr_u8(p, SPOOL_TAG_PROCEDURE);
+	for (unsigned i = 0; i < w->nprocedure; i++)
+		if (w->procedure[i].n == n &&
+		    memcmp(p->p + w->procedure[i].at, name, n) == 0) {
+			wr_uleb(p, i + 1);
+			return;
+		}
+	wr_uleb(p, 0);
+	wr_uleb(p, n);
+	if (w->nprocedure < SPOOL_NPROCEDURE)
+		w->procedure[w->nprocedure++] = (struct procedure){ p->n, n };
+	wr_raw(p, name, n);
+}
+
 static void put_sample(struct spool_writer *w, const struct spool_event *ev)
 {
 	uint8_t kernel = ev->sample.kernel ? SPOOL_TAG_KERNEL : 0;
@@ -439,6 +463,8 @@ static void put_sample(struct spool_writer *w, const struct spool_event *ev)
 		w->slot[i] = (struct slot){ .pid = ev->pid, .tid = ev->tid };
 	}
 	struct slot *s = &w->slot[i];
+	if (kernel && ev->sample.procedure)
+		put_procedure(w, ev->sample.procedure);
 	if (ev->sample.has_state)
 		wr_u8(p, SPOOL_TAG_STATE);
 	s->last = choose_pc(s, ev->sample.pc);

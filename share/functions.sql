@@ -43,15 +43,18 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = morph, pg_temp
 AS $$ SELECT 1, (SELECT number FROM version), epoch_now(), value_of('least_contributors')::integer,
 	extract(epoch FROM clock_timestamp())::bigint $$;
 
--- Why the places are none, or NULL.  `n` is how many there are to be.
+-- Why the places are none, or NULL.  `n` is how many there are to be.  An array may begin at any number;
+-- where it is said that places are in order they are counted from 1.
 CREATE OR REPLACE FUNCTION wrong_places(a integer[], n integer) RETURNS text LANGUAGE sql IMMUTABLE
 AS $$ SELECT CASE WHEN a IS NULL OR cardinality(a) <> n THEN 'arrays of different lengths'
 	WHEN n > 0 AND array_ndims(a) <> 1 THEN 'more than one dimension'
+	WHEN n > 0 AND array_lower(a, 1) <> 1 THEN 'an array that does not begin at 1'
 	WHEN 0 > ANY (a) OR array_position(a, NULL) IS NOT NULL THEN 'a place that cannot be' END $$;
 
 CREATE OR REPLACE FUNCTION wrong_counts(a bigint[]) RETURNS text LANGUAGE sql IMMUTABLE
 AS $$ SELECT CASE WHEN cardinality(a) > 1000000 THEN 'more than a million counts'
 	WHEN cardinality(a) > 0 AND array_ndims(a) <> 1 THEN 'more than one dimension'
+	WHEN cardinality(a) > 0 AND array_lower(a, 1) <> 1 THEN 'an array that does not begin at 1'
 	WHEN 1 > ANY (a) OR 1125899906842624 < ANY (a) OR array_position(a, NULL) IS NOT NULL
 	THEN 'a count that cannot be' END $$;
 

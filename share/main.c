@@ -179,6 +179,7 @@ int main(int argc, char **argv)
 {
 	const char *user = NULL;
 
+	io_hold_standard();
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
 		say_line(stdout, "usage: morph-share %s", usage);
 		return 0;

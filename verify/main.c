@@ -12,6 +12,7 @@
 
 #include "lib/confinedjob.h"
 #include "lib/err.h"
+#include "lib/io.h"
 #include "lib/usage.h"
 #include "verify/verify.h"
 
@@ -72,6 +73,7 @@ static int help(void)
 
 int main(int argc, char **argv)
 {
+	io_hold_standard();
 	if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
 		return help();
 	if (argc == 2 && strcmp(argv[1], "--version") == 0) {

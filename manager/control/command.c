@@ -220,6 +220,22 @@ static int wrong_limit(struct client *cl, const char *text)
 	return fail(cl, &err);
 }
 
+/* --by=WHAT; false: there is no such thing. */
+static bool read_by(const char *what, enum show_by *out)
+{
+	static const char *const name[] = {
+		[SHOW_BY_MODULE] = "module", [SHOW_BY_PROCEDURE] = "procedure",
+		[SHOW_BY_MACHINE] = "machine", [SHOW_BY_USER] = "user",
+	};
+
+	for (enum show_by by = SHOW_BY_MODULE; by <= SHOW_BY_USER; by++)
+		if (strcmp(what, name[by]) == 0) {
+			*out = by;
+			return true;
+		}
+	return false;
+}
+
 static int run_report(struct work *w, struct client *cl, int argc, const char *const *argv)
 {
 	struct show_report r = { .limit = REPORT_LIMIT };
@@ -232,11 +248,18 @@ static int run_report(struct work *w, struct client *cl, int argc, const char *c
 			r.limited = true;
 		} else if (strcmp(argv[i], "--sort=name") == 0) {
 			r.by_name = true;
+		} else if (strncmp(argv[i], "--by=", 5) == 0) {
+			if (!read_by(argv[i] + 5, &r.by))
+				return reject(cl, argv[i]);
 		} else if (argv[i][0] == '-' && strcmp(argv[i], "--sort=count") != 0) {
 			return reject(cl, argv[i]);
 		} else if (argv[i][0] != '-') {
 			r.module = argv[i];
 		}
+	}
+	if (r.module && r.by != SHOW_BY_ALL) {
+		err_set(&err, ERR_USAGE, "--by is for all modules together, not for one");
+		return fail(cl, &err);
 	}
 	if (sync_spool(w, cl, &err) < 0)
 		return fail(cl, &err);
@@ -642,7 +665,7 @@ static const struct command command[] = {
 	{ "reload",     0,  0, FOR_TRUSTED, true,  false, run_reload },
 	{ "pause",      0,  0, FOR_TRUSTED, false, false, run_pause },
 	{ "resume",     0,  0, FOR_TRUSTED, false, false, run_resume },
-	{ "report",     0,  3, FOR_ALL,     true,  true,  run_report },
+	{ "report",     0,  4, FOR_ALL,     true,  true,  run_report },
 	{ "annotate",   2,  2, FOR_ALL,     true,  true,  run_annotate },
 	{ "explain",    1,  1, FOR_ALL,     true,  true,  run_explain },
 	{ "reoptimize", 1, -1, FOR_OWNERS,  true,  true,  run_reoptimize },

@@ -48,6 +48,13 @@ struct show_report {
 	uint32_t limit;		/* procedures, */
 	bool limited;		/* and modules */
 	bool by_name;		/* else by samples */
+	enum show_by {
+		SHOW_BY_ALL,	/* modules and procedures */
+		SHOW_BY_MODULE,
+		SHOW_BY_PROCEDURE,
+		SHOW_BY_MACHINE,	/* programs and libraries, kernel, and the other ones */
+		SHOW_BY_USER,	/* who may not see all sees himself */
+	} by;			/* of all modules */
 };
 int show_report(struct work *w, const struct show_report *r, struct client *cl,
 		struct err *err);

@@ -1,11 +1,13 @@
-/* show_report.c - where the time goes, by module and by procedure
+/* show_report.c - where the time goes, by module and by procedure, by kind of code, by user
  *
  * Of all procedures of all modules those with most samples are shown.  Modules come by their
  * samples, so one that has fewer than the last of what was found ends the search.
  *
  * Tested by tests/e2e/daemon.sh.
  */
+#include <inttypes.h>
 #include <limits.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
 #include "lib/table.h"
 #include "manager/control/access.h"
 #include "manager/control/control.h"
+#include "manager/samples/userset.h"
 #include "manager/work/answer.h"
 #include "manager/work/procedure.h"
 #include "manager/control/show.h"
@@ -150,6 +153,28 @@ static void answer_procedures(const struct lines *l, double whole, struct client
 	show_give(cl, t);
 }
 
+/* Of all lines together. */
+static void answer_shares(const char *title, const char *column, struct lines *l,
+			  const struct show_report *r, struct client *cl)
+{
+	const struct table_column col[] = {
+		{ column, TABLE_TEXT }, { "samples", TABLE_REAL },
+		{ "share_pct", TABLE_REAL }, { "cumulative_pct", TABLE_REAL },
+	};
+	struct table *t = NEW_TABLE(title, col);
+	double whole = 0, sum = 0;
+
+	cut(l, r->limited ? r->limit : UINT32_MAX);
+	for (uint32_t i = 0; i < l->n; i++)
+		whole += l->at[i].samples;
+	for (uint32_t i = 0; i < l->n; i++) {
+		sum += l->at[i].samples;
+		table_row(t, l->at[i].module, l->at[i].samples,
+			  percent(l->at[i].samples, whole), percent(sum, whole));
+	}
+	show_give(cl, t);
+}
+
 /* --- procedures --- */
 
 /* The first `n` procedures of a module; the others in *rest. */
@@ -176,6 +201,16 @@ static int add_procedures(struct work *w, const struct store_module *m, uint32_t
 	procedures_free(l);
 	return 0;
 }
+
+/* What may be seen. */
+struct gather {
+	struct work *w;
+	const struct client *client;
+	double total;
+	uint32_t n;
+	struct store_module *m;		/* [n], of MODULES_MAX the first ones */
+	struct lines lines;
+};
 
 struct top {
 	uint32_t n, limit;
@@ -218,10 +253,37 @@ static int find_top(struct work *w, const struct store_module *m, uint32_t n, st
 	return 0;
 }
 
-/* Those of all modules that have most; `whole`: the samples that are 100 %. */
-static int report_procedures(struct work *w, const struct store_module *m, uint32_t n,
-			     uint32_t limit, double whole, struct lines *out, struct err *err)
+static void add_rest(struct lines *l, double samples)
 {
+	for (uint32_t i = 0; i < l->n; i++)
+		if (l->at[i].rest) {
+			l->at[i].samples += samples;
+			return;
+		}
+	add(l, "[all others]", NULL, samples)->rest = true;
+}
+
+static const char in_kernel[] = "[kernel]";
+
+static int add_kernel(struct work *w, struct lines *out, struct err *err)
+{
+	struct topnames in = { 0 };
+
+	if (store_kernel(w->store, &in, err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < in.n; i++)
+		add(out, in_kernel, in.at[i].name, (double)in.at[i].samples);
+	topnames_free(&in);
+	return 0;
+}
+
+/* Those of all modules, and of the kernel, that have most. */
+static int report_procedures(struct work *w, const struct gather *g, bool kernel,
+			     uint32_t limit, struct lines *out, struct err *err)
+{
+	const struct store_module *m = g->m;
+	uint32_t n = g->n;
+	double whole = g->total;
 	struct top t = { 0, limit, memory_new(limit, sizeof(*t.at)) };
 	uint32_t *of = memory_new(n, sizeof(*of));
 	double unused = 0, shown = 0;
@@ -232,26 +294,19 @@ static int report_procedures(struct work *w, const struct store_module *m, uint3
 	for (uint32_t i = 0; i < n && rc == 0; i++)
 		if (of[i])
 			rc = add_procedures(w, &m[i], of[i], out, &unused, err);
+	if (rc == 0 && kernel)
+		rc = add_kernel(w, out, err);
 	for (uint32_t i = 0; i < out->n; i++)
 		shown += out->at[i].samples;
 	cut(out, limit);
 	if (rc == 0 && whole - shown > 0.5)
-		add(out, "[all others]", "", whole - shown)->rest = true;
+		add_rest(out, whole - shown);
 	free(of);
 	free(t.at);
 	return rc;
 }
 
 /* --- modules --- */
-
-struct gather {
-	struct work *w;
-	const struct client *client;
-	double total;
-	uint32_t n;
-	struct store_module *m;		/* [n], of MODULES_MAX the first ones */
-	struct lines lines;
-};
 
 static bool gather_module(void *ctx, const struct store_module *m)
 {
@@ -274,13 +329,15 @@ static const struct {
 	enum counter counter;
 	const char *name;
 } elsewhere[] = {
-	{ COUNTER_KERNEL, "[kernel]" },
+	{ COUNTER_KERNEL, in_kernel },
 	{ COUNTER_VDSO, "[vdso]" },
 	{ COUNTER_UNKNOWN, "[other files]" },
 	{ COUNTER_NOPROCESS, "[unknown processes]" },
 	{ COUNTER_ELSEWHERE, "[other pid namespaces]" },
 };
 enum { NELSEWHERE = sizeof(elsewhere) / sizeof(elsewhere[0]) };
+
+static const char made_at_run_time[] = "[code made at run time]";
 
 /* Code made at run time belongs to no file: by the programs that made it. */
 static int add_makers(struct gather *g, uint64_t all, struct err *err)
@@ -296,8 +353,14 @@ static int add_makers(struct gather *g, uint64_t all, struct err *err)
 		all -= made.at[i].samples < all ? made.at[i].samples : all;
 	}
 	topnames_free(&made);
-	add(&g->lines, "[code made at run time]", NULL, (double)all);
+	add(&g->lines, made_at_run_time, NULL, (double)all);
 	return 0;
+}
+
+static void add_count(struct gather *g, struct lines *out, const char *name, uint64_t samples)
+{
+	g->total += (double)samples;
+	add(out, name, NULL, (double)samples);
 }
 
 /* Samples that are of nobody's file are of everybody: not for who sees only his own. */
@@ -308,12 +371,8 @@ static int add_elsewhere(struct gather *g, struct err *err)
 	if (store_counters(g->w->store, count, err) < 0)
 		return -1;
 	g->total += (double)count[COUNTER_ANON];
-	for (int i = 0; i < NELSEWHERE; i++) {
-		double samples = (double)count[elsewhere[i].counter];
-
-		g->total += samples;
-		add(&g->lines, elsewhere[i].name, NULL, samples);
-	}
+	for (int i = 0; i < NELSEWHERE; i++)
+		add_count(g, &g->lines, elsewhere[i].name, count[elsewhere[i].counter]);
 	return add_makers(g, count[COUNTER_ANON], err);
 }
 
@@ -326,18 +385,99 @@ static int report_all(struct work *w, const struct show_report *r, struct client
 
 	if (rc == 0 && access_sees_all(w, cl))
 		rc = add_elsewhere(&g, err);
-	if (rc == 0)
-		rc = report_procedures(w, g.m, g.n, r->limit, g.total, &procedures, err);
-	if (rc == 0) {
+	if (rc == 0 && r->by != SHOW_BY_MODULE)
+		rc = report_procedures(w, &g, access_sees_all(w, cl), r->limit, &procedures,
+				       err);
+	if (rc == 0 && r->by != SHOW_BY_PROCEDURE) {
 		cut(&g.lines, r->limited ? r->limit : UINT32_MAX);
 		answer_modules(&g.lines, g.total, cl);
-		answer_procedures(&procedures, g.total, cl);
 	}
+	if (rc == 0 && r->by != SHOW_BY_MODULE)
+		answer_procedures(&procedures, g.total, cl);
 	lines_free(&procedures);
 	lines_free(&g.lines);
 	free(g.m);
 	return rc;
 }
+
+static int add_kinds(struct gather *g, struct lines *out, struct err *err)
+{
+	uint64_t count[NCOUNTER];
+
+	if (store_counters(g->w->store, count, err) < 0)
+		return -1;
+	for (int i = 0; i < NELSEWHERE; i++)
+		if (count[elsewhere[i].counter])
+			add_count(g, out, elsewhere[i].name, count[elsewhere[i].counter]);
+	if (count[COUNTER_ANON])
+		add_count(g, out, made_at_run_time, count[COUNTER_ANON]);
+	return 0;
+}
+
+/* All of the machine, one line for each kind of code. */
+static int report_machine(struct work *w, const struct show_report *r, struct client *cl,
+			  struct err *err)
+{
+	struct gather g = { .w = w, .client = cl };
+	struct lines l = { .by_name = r->by_name };
+	int rc = store_module_each(w->store, gather_module, &g, err);
+
+	add(&l, "programs and libraries", NULL, g.total);
+	if (rc == 0 && access_sees_all(w, cl))
+		rc = add_kinds(&g, &l, err);
+	if (rc == 0)
+		answer_shares("machine", "machine", &l, r, cl);
+	lines_free(&g.lines);
+	lines_free(&l);
+	free(g.m);
+	return rc;
+}
+
+/* --- users --- */
+
+/* System accounts are told as one: who of them a short process of theirs is of is not known
+ * (manager/samples/userset.h). */
+static void user_name(uint32_t uid, char *out, size_t size)
+{
+	const struct passwd *pw =
+		uid == USERSET_SYSTEM || uid == USERSET_UNKNOWN ? NULL : getpwuid(uid);
+
+	if (uid == USERSET_SYSTEM)
+		(void)snprintf(out, size, "[root and system accounts]");
+	else if (uid == USERSET_UNKNOWN)
+		(void)snprintf(out, size, "[unknown users]");
+	else if (pw)
+		(void)snprintf(out, size, "%s", pw->pw_name);
+	else
+		(void)snprintf(out, size, "%" PRIu32, uid);
+}
+
+/* Who may not see all is told of his own samples, as if he were alone on the machine. */
+static int report_users(struct work *w, const struct show_report *r, struct client *cl,
+			struct err *err)
+{
+	struct lines l = { .by_name = r->by_name };
+	struct usersums s = { 0 };
+	char name[256];
+
+	if (store_user_samples(w->store, &s, err) < 0)
+		return -1;
+	for (uint32_t i = 0; i < s.n; i++) {
+		uint32_t uid = s.at[i].uid;
+
+		if (!access_sees_all(w, cl) &&
+		    (uid == USERSET_SYSTEM || uid != control_uid(cl)))
+			continue;
+		user_name(uid, name, sizeof(name));
+		add(&l, name, NULL, (double)s.at[i].samples);
+	}
+	answer_shares("users", "user", &l, r, cl);
+	usersums_free(&s);
+	lines_free(&l);
+	return 0;
+}
+
+/* --- one module --- */
 
 static int report_module(struct work *w, const struct show_report *r, struct client *cl,
 			 struct err *err)
@@ -360,7 +500,39 @@ static int report_module(struct work *w, const struct show_report *r, struct cli
 	return rc;
 }
 
+static int report_kernel(struct work *w, const struct show_report *r, struct client *cl,
+			 struct err *err)
+{
+	struct lines l = { .by_name = r->by_name };
+	uint64_t count[NCOUNTER];
+	double shown = 0;
+
+	int rc = store_counters(w->store, count, err);
+	if (rc == 0)
+		rc = add_kernel(w, &l, err);
+	for (uint32_t i = 0; i < l.n; i++)
+		shown += l.at[i].samples;
+	cut(&l, r->limit);
+	if (rc == 0 && (double)count[COUNTER_KERNEL] - shown > 0.5)
+		add_rest(&l, (double)count[COUNTER_KERNEL] - shown);
+	if (rc == 0)
+		answer_procedures(&l, (double)count[COUNTER_KERNEL], cl);
+	lines_free(&l);
+	return rc;
+}
+
 int show_report(struct work *w, const struct show_report *r, struct client *cl, struct err *err)
 {
-	return r->module ? report_module(w, r, cl, err) : report_all(w, r, cl, err);
+	if (r->module && strcmp(r->module, in_kernel) == 0 && access_sees_all(w, cl))
+		return report_kernel(w, r, cl, err);
+	if (r->module)
+		return report_module(w, r, cl, err);
+	switch (r->by) {
+	case SHOW_BY_MACHINE:
+		return report_machine(w, r, cl, err);
+	case SHOW_BY_USER:
+		return report_users(w, r, cl, err);
+	default:
+		return report_all(w, r, cl, err);
+	}
 }

@@ -18,10 +18,10 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_list },
 	{ "report",
 	  "[MODULE] [--sort=count|name|callees] [--limit=N] [--log=LOG|PROFILE]...\n"
-	  "        [--by=machine|program|module|procedure|line|inlined] [--html=OUT]\n"
+	  "        [--by=machine|user|program|module|procedure|line|inlined] [--html=OUT]\n"
 	  "        [--binary=FILE]... [--store=DIR]",
-	  "modules and their procedures by samples; --log: those of recordings (no daemon "
-	  "needed),\n        also by program, source line or inlined function",
+	  "modules and their procedures by samples, or kinds of code, or users; --log:\n"
+	  "        recordings (no daemon needed), by program, source line, inlined function",
 	  ctl_report },
 	{ "saved", "[--since=T]",
 	  "CPU time that generations have saved, by program and in all, as far as it is\n"

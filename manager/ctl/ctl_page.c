@@ -4,12 +4,9 @@
  */
 #include "manager/ctl/ctl_page.h"
 
-#include <errno.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/arena.h"
 #include "lib/err.h"
@@ -76,19 +73,6 @@ int ctl_page_logs(const struct ctl_evidence *o, const struct evidence *e,
 }
 
 /* --- a trial --- */
-
-int ctl_page_check(const char *out, struct err *err)
-{
-	char *copy = memory_need(strdup(out));
-	const char *at = strcmp(out, "-") == 0	 ? "."
-			 : access(out, F_OK) == 0 ? out
-						  : dirname(copy);
-	int rc = access(at, W_OK) == 0 ? 0 : err_set(err, ERR_SYS, "'%s': %s", at,
-						     strerror(errno));
-
-	free(copy);
-	return rc;
-}
 
 int ctl_page_trial(const char *command, const struct try_shown *s, const char *out)
 {

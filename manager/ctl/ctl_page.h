@@ -12,8 +12,6 @@ int ctl_page_logs(const struct ctl_evidence *o, const struct evidence *e,
 
 /* The same of a trial, while its files are there. */
 int ctl_page_trial(const char *command, const struct try_shown *s, const char *out);
-/* Can it be written there?  So that much is not done for nothing. */
-int ctl_page_check(const char *out, struct err *err);
 /* The same of what the daemon says. */
 int ctl_page_daemon(const struct ctl *ctl, const char *out);
 

@@ -69,7 +69,7 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 		{ "pid", required_argument, NULL, 'p' },
 		{ 0 }
 	};
-	struct record_options o = { .clock = MONITOR_CLOCK_AUTO };
+	struct record_options o = { .clock = MONITOR_CLOCK_AUTO, .kernel_names = true };
 	long rate = DEFAULT_RATE_HZ, stack = 0, whole = 0, branches = 0, pid = 0;
 	struct record_result result;
 	struct err err = { 0 };

@@ -79,7 +79,8 @@ static int page_of_daemon(const struct ctl *ctl, int argc, char **argv)
 int ctl_report(const struct ctl *ctl, int argc, char **argv)
 {
 	/* the daemon knows no programs and lines, and has its own store */
-	static const char *const not_its[] = { "--by=", "--binary=", "--store=",
+	static const char *const not_its[] = { "--by=program", "--by=line", "--by=inlined",
+					       "--binary=", "--store=",
 					       "--sort=callees", NULL };
 	struct ctl_evidence o;
 

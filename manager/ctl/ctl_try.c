@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/io.h"
 #include "lib/pid.h"
 #include "lib/say.h"
 #include "manager/ctl/ctl.h"
@@ -164,9 +165,9 @@ int ctl_try(const struct ctl *ctl, int argc, char **argv)
 	if (w.process.pid ? optind < argc || w.of_command : optind >= argc || w.of_process)
 		return ctl_usage(ctl);
 	struct err err = { 0 };
-	if (w.html && ctl_page_check(w.html, &err) < 0) {
+	if (w.html && io_output_check(w.html, &err) < 0) {
 		say_line(stderr, "morphctl: %s", err.text);
-		return 1;
+		return err_exit_code(&err);
 	}
 	w.process.time_s = w.command.time_s;
 	w.command.argv = argv + optind;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/io.h"
 #include "lib/say.h"
 #include "lib/usage.h"
 #include "manager/ctl/ctl.h"
@@ -175,6 +176,7 @@ int main(int argc, char **argv)
 	struct ctl ctl = { .socket = "/run/morph/control.sock" };
 	char who[64];
 
+	io_hold_standard();
 	opterr = 0;		/* it would print the option as it is; the usage line tells */
 	argc = take_options(&ctl, argc, argv);
 	int code = argc < 0 ? 2 : without_command(&ctl, argc, argv);

@@ -114,6 +114,8 @@ int evidence_open_mapped(const struct evidence_source *source, const char *path,
 /* The indices of what has that name, entered if it is not there yet. */
 uint32_t evidence_program(struct evidence *e, const char *path);
 uint32_t evidence_module(struct evidence *e, const char *path, bool file);
+/* The text as it may be shown. */
+const char *evidence_shown(struct evidence *e, const char *text);
 /* Samples whose stacks are cut off, where there are stacks. */
 double evidence_cut(const struct evidence *e);
 /* Adds a stack of one place, whose callers are not known. */
@@ -122,6 +124,8 @@ void evidence_add_alone(struct evidence *e, uint32_t place);
 const char *evidence_base(const char *path);
 /* Its module is the program itself: who shows both need not show it twice. */
 bool evidence_is_program(const struct evidence *e, const struct evidence_place *p);
+/* What stands for its module where a function does: a name in brackets. */
+const char *evidence_module_name(const struct evidence *e, const struct evidence_place *p);
 /* The place's name: of its function, or else of the module, in brackets. */
 const char *evidence_name(const struct evidence *e, const struct evidence_place *p);
 

@@ -89,6 +89,7 @@ struct walk {
 	struct spaces *spaces;
 	struct items items;
 	struct stackwalker *walker;
+	struct intern procedure;	/* of the kernel; an item's off is one's number + 1 */
 	struct intern stack;	/* of struct frame: the first says how it ends, then innermost
 				 * first */
 	VEC(double) count;	/* of each */
@@ -108,13 +109,16 @@ static const enum elsewhere where[] = {
 	[SPACE_NOPROCESS] = IN_UNKNOWN, [SPACE_ELSEWHERE] = IN_OTHERS,
 };
 
-static struct item place_of(struct spaces *spaces, const struct spool_event *ev)
+static struct item place_of(struct walk *w, const struct spool_event *ev)
 {
+	struct spaces *spaces = w->spaces;
 	const struct space_run *run = spaces_run(spaces, ev->pid);
 	struct item item = { .program = run && run->exe ? run->exe - 1 : UINT32_MAX,
 			     .file = UINT32_MAX - IN_KERNEL, .samples = 1 };
 	file_off off;
 
+	if (ev->sample.kernel && ev->sample.procedure)
+		item.off = intern_text(&w->procedure, ev->sample.procedure) + 1;
 	if (ev->sample.kernel)
 		return item;
 	enum space_hit hit = spaces_find(spaces, ev->pid, ev->sample.pc, &item.file, &off);
@@ -150,7 +154,7 @@ static void on_stack(void *ctx, const struct stackwalker_stack *s)
 
 	if (s->kernel)
 		put_frame(w, &frame[n++], &(struct item){ UINT32_MAX - IN_KERNEL, s->program,
-							  0, 1 });
+							  s->procedure, 1 });
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct stackwalker_place *p = &s->place[i];
 		struct item item = { UINT32_MAX - where[p->hit], s->program, 0, n == 1 };
@@ -168,13 +172,15 @@ static void on_stack(void *ctx, const struct stackwalker_stack *s)
 
 static int on_sample(struct walk *w, const struct spool_event *ev)
 {
-	struct item item = place_of(w->spaces, ev);
+	struct item item = place_of(w, ev);
 	struct frame frame[2];
 
 	if (w->stacks && ev->sample.has_state && ev->sample.state.stack_bytes &&
 	    item.file != UINT32_MAX - IN_UNKNOWN && item.file != UINT32_MAX - IN_OTHERS) {
 		w->e->with_stacks = true;
-		return stackwalker_add(w->walker, ev, item.program, w->err);
+		return stackwalker_add(w->walker, ev, item.program,
+				       item.file == UINT32_MAX - IN_KERNEL ? item.off : 0,
+				       w->err);
 	}
 	put_frame(w, &frame[1], &item);
 	/* what a process does in the kernel before it has a stack, and behind that, is whole */
@@ -253,6 +259,30 @@ static uint32_t program_of(struct evidence *e, struct spaces *spaces, uint32_t p
 		       : evidence_program(e, spaces_file(spaces, program)->path);
 }
 
+/* Enters the kernel's procedures as functions; the number of the first. */
+static uint32_t add_kernel(struct walk *w, struct evidence_module *m)
+{
+	uint32_t first = m->nfunction, n = w->procedure.key.n;
+	struct evidence_function *f = arena_array(w->e->arena, first + n, sizeof(*f));
+
+	if (first)
+		memcpy(f, m->function, first * sizeof(*f));
+	for (uint32_t i = 0; i < n; i++)
+		f[first + i].name = evidence_shown(w->e, intern_text_of(&w->procedure, i));
+	m->function = f;
+	m->nfunction = first + n;
+	return first;
+}
+
+static void name_kernel(struct evidence *e, struct evidence_place *p, uint32_t function)
+{
+	struct evidence_frame frame = { e->module.v[p->module].function[function].name, "", 0 };
+
+	p->function = function;
+	p->frame = arena_dup(e->arena, &frame, sizeof(frame));
+	p->nframe = 1;
+}
+
 /* item[0..n) are of one file, or of one kind of elsewhere. */
 static void add_items(struct walk *w, const struct evidence_source *source,
 		      const struct item *item, size_t n)
@@ -266,6 +296,7 @@ static void add_items(struct walk *w, const struct evidence_source *source,
 	struct wr lines = { 0 };
 	struct err why;
 	bool open = known && open_file(&f, file, &why) == 0;
+	uint32_t kernel = kind == IN_KERNEL ? add_kernel(w, &e->module.v[module]) : 0;
 
 	for (size_t i = 0; i < n; i++) {
 		struct evidence_place p = { .module = module, .function = EVIDENCE_NONE,
@@ -273,6 +304,8 @@ static void add_items(struct walk *w, const struct evidence_source *source,
 					    .program = program_of(e, w->spaces,
 								  item[i].program) };
 
+		if (kind == IN_KERNEL && item[i].off)
+			name_kernel(e, &p, kernel + (uint32_t)item[i].off - 1);
 		vec_push(e->arena, &e->place, p);
 		e->total += p.count;
 		if (open)
@@ -357,7 +390,7 @@ int evidence_add_log(struct evidence *e, int fd, const struct evidence_source *s
 {
 	struct spool_reader *r = spool_reader_open(fd, err);
 	struct walk w = { .e = e, .stacks = source->stacks, .stack = intern_new(e->arena),
-			  .err = err };
+			  .procedure = intern_new(e->arena), .err = err };
 
 	if (!r)
 		return -1;

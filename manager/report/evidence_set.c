@@ -13,7 +13,7 @@ void evidence_init(struct evidence *e, struct arena *a)
 	*e = (struct evidence){ .arena = a };
 }
 
-static const char *shown(struct evidence *e, const char *text)
+const char *evidence_shown(struct evidence *e, const char *text)
 {
 	char *s = utf8_escaped(text);
 	const char *copy = arena_dup(e->arena, s, strlen(s) + 1);
@@ -30,7 +30,7 @@ uint32_t evidence_program(struct evidence *e, const char *path)
 		if (strcmp(e->program.v[i].path, path) == 0)
 			return i;
 	p.path = arena_dup(e->arena, path, strlen(path) + 1);
-	p.shown = shown(e, path);
+	p.shown = evidence_shown(e, path);
 	vec_push(e->arena, &e->program, p);
 	return e->program.n - 1;
 }
@@ -43,7 +43,7 @@ uint32_t evidence_module(struct evidence *e, const char *path, bool file)
 	for (uint32_t i = 0; i < e->module.n; i++)
 		if (e->module.v[i].file == file && strcmp(e->module.v[i].path, path) == 0)
 			return i;
-	m.shown = shown(e, path);
+	m.shown = evidence_shown(e, path);
 	vec_push(e->arena, &e->module, m);
 	return e->module.n - 1;
 }
@@ -98,9 +98,12 @@ bool evidence_is_program(const struct evidence *e, const struct evidence_place *
 
 const char *evidence_name(const struct evidence *e, const struct evidence_place *p)
 {
+	return p->nframe ? p->frame[p->nframe - 1].name : evidence_module_name(e, p);
+}
+
+const char *evidence_module_name(const struct evidence *e, const struct evidence_place *p)
+{
 	const struct evidence_module *m = &e->module.v[p->module];
 
-	if (p->nframe)
-		return p->frame[p->nframe - 1].name;
 	return m->file ? arena_printf(e->arena, "[%s]", evidence_base(m->shown)) : m->shown;
 }

@@ -32,6 +32,7 @@ struct rows_of {
 struct waiting {
 	uint32_t space, program;
 	bool kernel;
+	uint64_t procedure;
 };
 
 /* A space's key is so many of them, without padding. */
@@ -136,6 +137,7 @@ static void want_all(struct stackwalker *w, const struct spool_event *ev)
 }
 
 int stackwalker_add(struct stackwalker *w, const struct spool_event *ev, uint32_t program,
+		    uint64_t procedure,
 		    struct err *err)
 {
 	struct callstack_sample s = {
@@ -153,7 +155,7 @@ int stackwalker_add(struct stackwalker *w, const struct spool_event *ev, uint32_
 	memcpy(s.gpr, ev->sample.state.gpr, sizeof(s.gpr));
 	callstack_write_sample(&s, &w->samples);
 	vec_push(w->arena, &w->waiting,
-		 ((struct waiting){ s.space, program, s.kernel }));
+		 ((struct waiting){ s.space, program, s.kernel, procedure }));
 	return w->samples.n + w->space_bytes < BATCH_BYTES ? 0 : stackwalker_end(w, err);
 }
 
@@ -267,8 +269,8 @@ static int tell_all(struct stackwalker *w, struct bytes answer, struct err *err)
 		for (uint32_t k = 0; k < c.n; k++)
 			place[k] = place_of(w, s->space, c.addr[k]);
 		w->use.told(w->use.ctx, &(struct stackwalker_stack){ s->program, s->kernel,
-								     c.end, c.guessed,
-								     c.n, place });
+								     s->procedure, c.end,
+								     c.guessed, c.n, place });
 	}
 	return 0;
 }

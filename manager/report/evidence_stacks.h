@@ -24,6 +24,7 @@ struct stackwalker_place {
 struct stackwalker_stack {
 	uint32_t program;		/* as it was given */
 	bool kernel;			/* it was in the kernel, called by place[0] */
+	uint64_t procedure;		/* of the kernel's; as it was given */
 	enum callstack_end end;
 	bool guessed;			/* a caller may be missing between others */
 	uint32_t n;
@@ -43,7 +44,7 @@ struct stackwalker *stackwalker_new(const struct stackwalker_use *use, struct ar
 /* Takes in a sample that has a piece of its stack; tells of it, and of those before it, now or
  * at the end.  -1: a job failed, other than by what is in a module. */
 int stackwalker_add(struct stackwalker *w, const struct spool_event *ev, uint32_t program,
-		    struct err *err);
+		    uint64_t procedure, struct err *err);
 int stackwalker_end(struct stackwalker *w, struct err *err);
 /* Why the file's rows could not be had, NULL: they could, or nobody asked. */
 const char *stackwalker_note(const struct stackwalker *w, uint32_t file);

@@ -66,7 +66,7 @@ static int32_t symbol_of(struct writer *w, const struct evidence_place *p)
 {
 	const struct evidence_module *m = &w->e->module.v[p->module];
 
-	if (p->function == EVIDENCE_NONE)
+	if (p->function == EVIDENCE_NONE || !m->file)
 		return NO_LIB;
 	const struct evidence_function *f = &m->function[p->function];
 	struct symbol s = { f->entry, f->size, intern_text(&w->text, f->name),
@@ -83,7 +83,8 @@ static int32_t push_place(struct writer *w, int32_t at, const struct evidence_pl
 		struct func func = { intern_text(&w->text, f->name),
 				     *f->file ? intern_text(&w->text, f->file) : UINT32_MAX,
 				     w->lib[p->module] };
-		struct frame frame = { p->addr, intern_key(&w->func, &func, sizeof(func)),
+		struct frame frame = { w->lib[p->module] == NO_LIB ? UINT64_MAX : p->addr,
+				       intern_key(&w->func, &func, sizeof(func)),
 				       f->line, p->nframe - 1 - i, symbol };
 
 		at = push(w, at, &frame);
@@ -108,7 +109,9 @@ static int32_t stack_of(struct writer *w, const struct evidence_stack *s)
 		at = push_label(w, at, STACKS_CUT);
 	for (uint32_t i = s->n; i-- > 0; ) {
 		p = &e->place.v[s->place[i]];
-		at = p->nframe ? push_place(w, at, p) : push_label(w, at, evidence_name(e, p));
+		if (!e->module.v[p->module].file || !p->nframe)
+			at = push_label(w, at, evidence_module_name(e, p));
+		at = push_place(w, at, p);
 	}
 	return at;
 }

@@ -47,10 +47,9 @@ static void push_places(struct maker *m, const struct evidence *e,
 	for (uint32_t i = s->n; i-- > 0; ) {
 		const struct evidence_place *p = &e->place.v[s->place[i]];
 
-		if (p->nframe)
-			push_place(m, p);
-		else
-			push(m, evidence_name(e, p), "");
+		if (!e->module.v[p->module].file || !p->nframe)
+			push(m, evidence_module_name(e, p), "");
+		push_place(m, p);
 	}
 }
 

@@ -53,8 +53,8 @@ struct attribute {
 	struct statefeed *feed;
 	struct userset *users;
 	uint64_t counter[NCOUNTER];
-	/* samples in code made at run time, by program */
-	struct topnames made;
+	/* samples in the kernel, by procedure; in code made at run time, by program */
+	struct topnames kernel, made;
 	uint64_t bad_blocks, newest_ns;
 	/* by place in user[], those of all others at the end */
 	uint32_t *ncrash;
@@ -92,6 +92,7 @@ static void collector_clear(struct attribute *a)
 	if (a->users)
 		userset_clear(a->users);
 	memset(a->counter, 0, sizeof(a->counter));
+	topnames_free(&a->kernel);
 	topnames_free(&a->made);
 	a->bad_blocks = 0;
 	a->newest_ns = 0;
@@ -133,14 +134,18 @@ static void take_sample(struct attribute *a, const struct spool_event *ev)
 
 	if (ev->sample.kernel) {
 		a->counter[COUNTER_KERNEL]++;
+		if (ev->sample.procedure)
+			topnames_add(&a->kernel, ev->sample.procedure, 1);
+		if (a->users)
+			userset_sample(a->users, ev->pid, USERSET_NO_FILE, ev->time_ns);
 		runs_sample(a->runs, ev->pid, RUNS_NO_FILE);
 		return;
 	}
 	enum space_hit hit = spaces_find(a->spaces, ev->pid, ev->sample.pc, &file, &off);
 	runs_sample(a->runs, ev->pid, hit == SPACE_FILE ? file : RUNS_NO_FILE);
 	bool placed = hit == SPACE_FILE && sampleset_add(&a->set, file, off) == 0;
-	if (placed && a->users)
-		userset_sample(a->users, ev->pid, file, ev->time_ns);
+	if (a->users)
+		userset_sample(a->users, ev->pid, placed ? file : USERSET_NO_FILE, ev->time_ns);
 	if (!placed)
 		a->counter[hit == SPACE_FILE ? COUNTER_UNKNOWN : counter_of[hit]]++;
 	if (hit == SPACE_ANON)
@@ -562,7 +567,9 @@ void attribution_add(struct attribution *to, const struct attribution *from)
 {
 	for (int i = 0; i < NCOUNTER; i++)
 		to->counter[i] += from->counter[i];
+	topnames_add_all(&to->kernel, &from->kernel);
 	topnames_add_all(&to->made, &from->made);
+	usersums_add_all(&to->user, &from->user);
 	to->bad_blocks += from->bad_blocks;
 	if (from->newest_ns > to->newest_ns)
 		to->newest_ns = from->newest_ns;
@@ -643,7 +650,10 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 	struct attribution r = { .bad_blocks = a->bad_blocks, .newest_ns = a->newest_ns };
 
 	memcpy(r.counter, a->counter, sizeof(r.counter));
+	topnames_add_all(&r.kernel, &a->kernel);
 	topnames_add_all(&r.made, &a->made);
+	if (a->users)
+		userset_sum(a->users, &r.user);
 	sampleset_sort(&a->set);
 	stateset_sort(&a->states);
 	branchset_sort(&a->branches);
@@ -664,7 +674,9 @@ void attribution_free(struct attribution *r)
 		free(r->module[i].count);
 		edgecounts_free(&r->module[i].edges);
 	}
+	topnames_free(&r->kernel);
 	topnames_free(&r->made);
+	usersums_free(&r->user);
 	free(r->module);
 	free(r->crash);
 	free(r->use);

@@ -16,6 +16,7 @@
 #include "manager/samples/blockcounts.h"
 #include "manager/samples/edgecounts.h"
 #include "manager/samples/topnames.h"
+#include "manager/samples/usersums.h"
 #include "manager/samples/blockindex.h"
 #include "manager/samples/space.h"
 #include "policy/speedtest.h"
@@ -86,12 +87,14 @@ struct attribution {		/* the result, ascending by module */
 	struct attribute_module *module;
 	uint32_t ncrash;
 	struct attribute_crash *crash;
-	struct topnames made;	/* COUNTER_ANON by program, as far as that is known */
+	/* as far as that is known: COUNTER_KERNEL by procedure, COUNTER_ANON by program */
+	struct topnames kernel, made;
 	/* none when records were lost: they would be missing here or there */
 	uint32_t nuse;
 	struct attribute_use *use;
 	uint32_t nwhose;
 	struct attribute_whose *whose;
+	struct usersums user;	/* all samples by user, in modules or not */
 };
 
 /* Collector of sample sets; keeps `spaces` and uses it, owned by the caller. */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "lib/memory.h"
+#include "manager/samples/usersums.h"
 #include "monitor/spool.h"
 
 enum { PROCESSES = 1 << 14, WHO_MAX = 1 << 14, COUNTS = 1 << 15 };	/* powers of 2 */
@@ -71,7 +72,7 @@ void userset_clear(struct userset *u)
 	u->who[0] = USERSET_UNKNOWN;
 	if (u->ncount)
 		memset(u->count, 0, sizeof(u->count));
-	u->ncount = 0;
+	u->ncount = u->lost = 0;
 	for (uint32_t i = 0; i < PROCESSES; i++)
 		u->process[i].who = 0;
 }
@@ -249,6 +250,14 @@ void userset_flush(struct userset *u)
 		else
 			u->use[k++] = u->use[i];
 	u->nuse = k;
+}
+
+void userset_sum(const struct userset *u, struct usersums *out)
+{
+	for (uint32_t i = 0; i < u->nuse; i++)
+		usersums_add(out, u->use[i].uid, u->use[i].samples);
+	if (u->lost)
+		usersums_add(out, USERSET_UNKNOWN, u->lost);
 }
 
 const struct userset_use *userset_of(const struct userset *u, uint32_t file, uint32_t *n)

@@ -15,6 +15,7 @@ struct userset;
 
 enum { USERSET_SYSTEM = 0 };		/* root and the accounts of daemons */
 #define USERSET_UNKNOWN UINT32_MAX
+#define USERSET_NO_FILE UINT32_MAX
 
 struct userset_source {
 	/* Whose the process is that has that number and began before that time: 1: *uid, 0: not
@@ -34,11 +35,15 @@ void userset_free(struct userset *u);		/* NULL is allowed */
 void userset_forget(struct userset *u);
 
 void userset_event(struct userset *u, const struct spool_event *ev);	/* forks and exits */
+/* `file`: where it was, or USERSET_NO_FILE. */
 void userset_sample(struct userset *u, uint32_t pid, uint32_t file, uint64_t time_ns);
 /* At the end of a spool file: asks the source, and sums up. */
 void userset_flush(struct userset *u);
 /* Those of one file, by uid; after the flush. */
 const struct userset_use *userset_of(const struct userset *u, uint32_t file, uint32_t *n);
+/* Adds those of all files, and of none, up by user; after the flush. */
+struct usersums;
+void userset_sum(const struct userset *u, struct usersums *out);
 /* Forgets the samples, not the processes. */
 void userset_clear(struct userset *u);
 

@@ -32,6 +32,7 @@ struct ingest {
 	struct spaces *spaces;
 	struct statefeed *feed;
 	struct userset *users;		/* NULL: whose samples they are is not asked */
+	bool by_module;			/* and for each module, too */
 	const uint32_t *user;
 	uint32_t nuser;
 	double half_life_s, observe_s;
@@ -165,10 +166,11 @@ void ingest_states(struct ingest *g, struct statefeed *feed)
 	g->feed = feed;
 }
 
-void ingest_whose(struct ingest *g, const struct userset_source *source)
+void ingest_whose(struct ingest *g, const struct userset_source *source, bool by_module)
 {
-	userset_free(g->users);
-	g->users = source ? userset_new(source) : NULL;
+	if (!g->users)
+		g->users = userset_new(source);
+	g->by_module = by_module;
 }
 
 void ingest_users(struct ingest *g, const uint32_t *uid, uint32_t n)
@@ -222,6 +224,8 @@ static int enter(struct ingest *g, struct spool_reader *r, const char *key,
 	attribute_free(a);
 	if (rc < 0)
 		return -1;
+	if (!g->by_module)
+		out->nwhose = 0;
 	spaces_settle(g->spaces);
 	spaces_compact(g->spaces);
 	spaces_counts(g->spaces, &after);

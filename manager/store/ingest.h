@@ -32,9 +32,10 @@ int ingest_spool_file(struct ingest *g, int fd, const char *name, struct attribu
 uint32_t ingest_kind(struct ingest *g, uint32_t pid);
 /* Files from now on have their states in this feed, which stays the caller's; NULL: in none. */
 void ingest_states(struct ingest *g, struct statefeed *feed);
-/* From now on it is kept how many samples of each module are of which user (NULL: not). */
+/* From now on it is kept how many samples each user has, asked of that source, of which a copy
+ * is kept, the first time; and, `by_module`, how many of each module. */
 struct userset_source;
-void ingest_whose(struct ingest *g, const struct userset_source *source);
+void ingest_whose(struct ingest *g, const struct userset_source *source, bool by_module);
 /* The users who have an account here, for attribute_users(); stays the caller's. */
 void ingest_users(struct ingest *g, const uint32_t *uid, uint32_t n);
 /* Processes that have the content `d` of the file at that path mapped, by what is known of them

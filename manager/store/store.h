@@ -23,6 +23,7 @@
 #include "manager/samples/counter.h"
 #include "manager/samples/edgecounts.h"
 #include "manager/samples/topnames.h"
+#include "manager/samples/usersums.h"
 #include "policy/speedtest.h"
 
 enum { STORE_UNIT = 256 };	/* so many are one sample */
@@ -200,9 +201,12 @@ int store_add_attribution(struct store *s, const char *spool_file, const struct 
 			  struct err *err);
 /* Text of the last spool file done; out is "" when none; n > 256. */
 int store_spool_last(struct store *s, char *out, size_t n, struct err *err);
-/* Samples in code made at run time (COUNTER_ANON), by the program that made it; *out zeroed
- * before, and the caller's to free. */
+/* Samples in code made at run time (COUNTER_ANON), by the program that made it, and in the
+ * kernel (COUNTER_KERNEL), by procedure; *out zeroed before, and the caller's to free. */
 int store_makers(struct store *s, struct topnames *out, struct err *err);
+int store_kernel(struct store *s, struct topnames *out, struct err *err);
+/* All samples by user (manager/samples/userset.h), likewise. */
+int store_user_samples(struct store *s, struct usersums *out, struct err *err);
 int store_spaces_get(struct store *s, struct wr *out, struct err *err);
 /* What each process has mapped, a row for each (manager/samples/space.h): puts one or, row.p
  * NULL, deletes it, or with pid 0 all; ctx is the store.  Then calls f with each; -1 ends it

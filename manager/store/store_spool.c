@@ -27,10 +27,10 @@ int store_spool_last(struct store *s, char *out, size_t n, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-int store_makers(struct store *s, struct topnames *out, struct err *err)
+static int get_names(struct store *s, const char *of, struct topnames *out, struct err *err)
 {
 	struct wr w = { 0 };
-	int rc = store_value_get(s, "makers", &w, err);
+	int rc = store_value_get(s, of, &w, err);
 
 	if (rc == 1 && topnames_read(wr_bytes(&w), out, err) < 0)
 		rc = store_damaged(s, "state", err);
@@ -38,20 +38,59 @@ int store_makers(struct store *s, struct topnames *out, struct err *err)
 	return rc < 0 ? -1 : 0;
 }
 
-static int add_makers(struct store *s, const struct topnames *made, struct err *err)
+static int add_names(struct store *s, const char *of, const struct topnames *more,
+		     struct err *err)
 {
 	struct topnames all = { 0 };
 	struct wr w = { 0 };
 
-	if (!made->n && !made->others)
+	if (!more->n && !more->others)
 		return 0;
-	if (store_makers(s, &all, err) < 0)
+	if (get_names(s, of, &all, err) < 0)
 		return -1;
-	topnames_add_all(&all, made);
+	topnames_add_all(&all, more);
 	topnames_write(&all, &w);
-	int rc = store_value_put(s, "makers", wr_bytes(&w), err);
+	int rc = store_value_put(s, of, wr_bytes(&w), err);
 	wr_free(&w);
 	topnames_free(&all);
+	return rc;
+}
+
+int store_makers(struct store *s, struct topnames *out, struct err *err)
+{
+	return get_names(s, "makers", out, err);
+}
+
+int store_kernel(struct store *s, struct topnames *out, struct err *err)
+{
+	return get_names(s, "kernel", out, err);
+}
+
+int store_user_samples(struct store *s, struct usersums *out, struct err *err)
+{
+	struct wr w = { 0 };
+	int rc = store_value_get(s, "users", &w, err);
+
+	if (rc == 1 && usersums_read(wr_bytes(&w), out, err) < 0)
+		rc = store_damaged(s, "state", err);
+	wr_free(&w);
+	return rc < 0 ? -1 : 0;
+}
+
+static int add_users(struct store *s, const struct usersums *user, struct err *err)
+{
+	struct usersums all = { 0 };
+	struct wr w = { 0 };
+
+	if (!user->n)
+		return 0;
+	if (store_user_samples(s, &all, err) < 0)
+		return -1;
+	usersums_add_all(&all, user);
+	usersums_write(&all, &w);
+	int rc = store_value_put(s, "users", wr_bytes(&w), err);
+	wr_free(&w);
+	usersums_free(&all);
 	return rc;
 }
 
@@ -130,7 +169,10 @@ static int add_all(struct store *s, const char *spool_file, const struct attribu
 		if (a->counter[i] &&
 		    store_counter_add(s, (enum counter)i, a->counter[i], err) < 0)
 			return -1;
-	if (add_makers(s, &a->made, err) < 0 || store_value_put(s, "spaces", spaces, err) < 0)
+	if (add_names(s, "makers", &a->made, err) < 0 ||
+	    add_names(s, "kernel", &a->kernel, err) < 0 ||
+	    add_users(s, &a->user, err) < 0 ||
+	    store_value_put(s, "spaces", spaces, err) < 0)
 		return -1;
 	return store_value_put(s, "spool_last", name, err);
 }

@@ -136,8 +136,7 @@ int work_apply_share(struct work *w, struct err *err)
 	bool on = policy_asks_whose(w->policy);
 	const struct userset_source source = { work_whose, w };
 
-	if (on != w->asks_whose)
-		ingest_whose(w->ingest, on ? &source : NULL);
+	ingest_whose(w->ingest, &source, on);
 	w->asks_whose = on;
 	return on ? 0 : store_whose_clear(w->store, err);
 }

@@ -55,6 +55,9 @@ check "divides'" [ "$(own 'divides ')" = "$in_divides" ]
 check "those of a name with a semicolon" [ "$(own "${shown/;/:} ")" = "$in_odd" ]
 whole=$(sum <"$root/folded")
 check "standard output will do" [ "$(written "$root/log" --format=folded -o - | sum)" = "$whole" ]
+written "$root/log" --format=folded -o "$root/alone" <&- >&- 2>&-
+check "closed standard descriptors are nobody's numbers" cmp "$root/folded" "$root/alone"
+check "what is written to a closed one is lost with a reason" eval '! written "$root/log" --format=folded -o - 2>"$root/said" >&- && grep -q "standard output: " "$root/said"'
 
 # --- pprof ---
 

@@ -70,6 +70,10 @@ prints reoptimize reoptimize --dry-run "$gzip"
 prints status status
 prints list list
 prints report report
+for by in machine user module procedure; do
+	prints report report --by=$by
+	check "it has rows by $by" jq -e 'any(.[]; type == "array" and length > 0 and .[0].samples > 0)' "$root/report.json"
+done
 prints report report "$gzip"
 prints explain explain "$gzip"
 prints verify verify --all

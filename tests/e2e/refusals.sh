@@ -223,6 +223,10 @@ timeout 60 cat "$T/pipe" >"$T/through" &
 wait
 "$edit" optimize "$T/rseq" --all -o "$T/plain" 2>"$T/log"
 cmp -s "$T/through" "$T/plain" && ok "a pipe gets the whole generation" || not_ok "what came through the pipe differs"
+ln -s /proc/self/fd/1 "$T/link"		# as /dev/stdout is one
+"$edit" optimize "$T/rseq" --all -o "$T/link" >"$T/linked" 2>"$T/log"
+[ -L "$T/link" ] && cmp -s "$T/linked" "$T/plain" && ok "what a link leads to is replaced, and not the link" || {
+	not_ok "a link as output"; note "$(ls -l "$T/link" "$T/linked"; cat "$T/log")"; }
 "$edit" optimize "$T/rseq" --all -o "$T/folder" 2>"$T/log"
 [ $? = 1 ] && grep -q "folder.*directory" "$T/log" && ok "a folder as output is an error that names it" || {
 	not_ok "a folder as output"; note "$(cat "$T/log")"; }

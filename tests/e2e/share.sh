@@ -105,6 +105,10 @@ check "NULL for places" says "refused" give "NULL, '{1}', '{}', '{}', '{}', $non
 check "a block below 0" says "refused: a place" give "'{-1}', '{1}', '{}', '{}', '{}', $none"
 check "a block twice" says "refused: places that are not in order, or twice" give "'{1,1}', '{1,1}', '{}', '{}', '{}', $none"
 check "an edge twice" says "refused: places that are not in order, or twice" give "'{1}', '{1}', '{1,1}', '{2,2}', '{1,1}', $none"
+for a in "'[5:6]={1,1}', '{1,1}'" "'{1,2}', '[0:1]={1,1}'"; do
+	check "an array that begins elsewhere ($a)" says "refused: an array that does not begin at 1" give "$a, '{}', '{}', '{}', $none"
+done
+check "edges that do" says "refused: an array that does not begin at 1" give "'{1}', '{1}', '{1,1}', '[9:10]={2,2}', '{1,1}', $none"
 check "blocks in no order" says "refused: places that are not in order" give "'{1,3,2}', '{1,1,1}', '{}', '{}', '{}', $none"
 check "edges in no order" says "refused: places that are not in order" give "'{1}', '{1}', '{1,1}', '{3,2}', '{1,1}', $none"
 check "calls in no order" says "refused: places that are not in order" give "'{1}', '{1}', '{}', '{}', '{}', '{1,1}', '{2,2}', '{4,3}', '{1,1}'"

@@ -32,7 +32,12 @@ check "without samples there is a page" [ -s "$root/page" ] || note "$(cat "$roo
 sound "$root/page" unsampled
 check "with the verdict" diff <(table "$root/page" verdict | cut -f 1-5,7 | numbers) <(verdict)
 begun=$SECONDS
-check "a page that cannot be written is known before" fails 1 "'$root/none': " "$B/morphctl" try --html="$root/none/page" -- "$root/tried <b>"
+for p in "$root/none/page" "$root"; do
+	check "a page that cannot be written is known before (${p##*/})" fails 1 "^morphctl: '$p': " timeout 10 "$B/morphctl" try --html="$p" -- sleep 60
+done
+for p in "" "$root/none/"; do
+	check "nor one without a name (${p##*/none})" fails 2 "^morphctl: '$p': no name of a file" timeout 10 "$B/morphctl" try --html="$p" -- sleep 60
+done
 check "at once" [ $((SECONDS - begun)) -lt 3 ]
 check "a process has none" fails 2 usage "$B/morphctl" try --html="$root/page" --pid=$$
 done_testing

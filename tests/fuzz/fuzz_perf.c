@@ -47,7 +47,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct perf_format format = { .ip = data[0] & 1, .user_cx = data[0] & 2,
 				      .state = data[0] & 4, .stack = data[0] & 8,
 				      .memory = data[0] & 16, .crashes = data[0] & 32,
-				      .guarded = data[0] & 64 };
+				      .guarded = data[0] & 64, .chain = data[0] & 128,
+				      .entry_start = 0x1000, .entry_end = 0x2000 };
 	uint64_t n = size - 4 < 2 * RING ? size - 4 : 2 * RING;
 	uint8_t *ring = calloc(2, RING);	/* on the heap: sanitizers see reads past it */
 	length[0] = n * data[1] / 255 / 8 * 8;

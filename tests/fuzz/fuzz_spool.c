@@ -67,6 +67,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			for (uint32_t i = 0; i < ev.sample.state.memory_bytes; i++)
 				seen += ev.sample.state.memory[i];
 		}
+		if (ev.kind == SPOOL_SAMPLE && ev.sample.procedure &&
+		    (!ev.sample.kernel || strlen(ev.sample.procedure) > SPOOL_PROCEDURE_MAX))
+			abort();
 		if (++events > file.n)		/* an event has more than one byte */
 			abort();
 	}

@@ -258,8 +258,37 @@ static void an_output_is_whole_or_what_was_there(void **state)
 	assert_int_equal(read(end[0], got, sizeof(got)), 5);
 	close(end[0]);
 	close(end[1]);
+	/* where a link leads is where it is written: /dev/stdout is one */
+	(void)snprintf(none, sizeof(none), "%s/link", dir);
+	assert_int_equal(symlink("f", none), 0);
+	assert_int_equal(chmod(path, 0600), 0);
+	assert_int_equal(io_write_file(none, 0666, text_of("linked"), &err), 0);
+	assert_int_equal(lstat(none, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_size, 6);
+	assert_int_equal(st.st_mode & 07777, 0600);	/* and it is as open as it was */
+	assert_int_equal(unlink(none), 0);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(rmdir(dir), 0);	/* nothing else is in it */
+}
+
+static void what_cannot_be_written_is_known_before(void **state)
+{
+	struct err err;
+
+	(void)state;
+	assert_int_equal(io_output_check("/tmp/morph-io-new", &err), 0);
+	assert_int_equal(io_output_check("/dev/null", &err), 0);
+	assert_int_equal(io_output_check("-", &err), 0);
+	assert_int_equal(io_output_check("new", &err), access(".", W_OK));
+	assert_int_equal(io_output_check("/tmp", &err), -1);
+	assert_non_null(strstr(err.text, "Is a directory"));
+	assert_int_equal(io_output_check("/tmp/morph-io-none/f", &err), -1);
+	assert_non_null(strstr(err.text, "/tmp/morph-io-none/f"));
+	assert_int_equal(io_output_check("", &err), -1);
+	assert_int_equal(io_write_file("", 0666, text_of("x"), &err), -1);
+	assert_non_null(strstr(err.text, "no name of a file"));
 }
 
 int main(void)
@@ -269,6 +298,7 @@ int main(void)
 		cmocka_unit_test(a_memory_file_is_read_from_its_start),
 		cmocka_unit_test(a_file_is_replaced_whole_or_not_at_all),
 		cmocka_unit_test(an_output_is_whole_or_what_was_there),
+		cmocka_unit_test(what_cannot_be_written_is_known_before),
 		cmocka_unit_test(what_was_written_is_read),
 		cmocka_unit_test(more_than_is_allowed_is_an_error),
 		cmocka_unit_test(a_failed_write_says_why),

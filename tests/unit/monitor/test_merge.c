@@ -367,6 +367,30 @@ static void registers_do_not_wait(void **state)
 	}
 }
 
+/* Ticks of two CPUs, 4 ms apart and up to 0.2 ms late, between hits of a timer of 10 kHz. */
+static void samples_between_ticks_are_left_out(void **state)
+{
+	static const struct perf_format apart = { .user_cx = true, .apart_ns = 3750000 };
+	struct rings *r = *state;
+	unsigned of_cpu[3] = { 0 };
+
+	merge_free(r->merge);
+	r->merge = merge_new(NRING, &apart);
+	for (uint64_t us = 4000; us < 404000; us += 100) {
+		bool is_tick = us % 4000 == 0;
+
+		put(r, 0, 1000 * us + (is_tick ? us % 3 * 10000 : 37000), is_tick ? 1 : 2);
+		if (is_tick)
+			put(r, 1, 1000 * us + us % 3 * 100000, 1);
+		(void)round_of(r, true);
+	}
+	for (unsigned i = 0; i < r->nout; i++)
+		of_cpu[r->out[i].pid]++;
+	/* each tick of the CPU without other timers; of the other at most a 15th more */
+	assert_true(of_cpu[1] >= 100);
+	assert_in_range(r->nout, 200, 207);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -383,6 +407,7 @@ int main(void)
 		TEST(a_guarded_state_needs_its_leave),
 		TEST(a_rest_leaves_only_memory_whose_sample_may_come),
 		TEST(registers_do_not_wait),
+		TEST(samples_between_ticks_are_left_out),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

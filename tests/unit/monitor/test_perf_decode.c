@@ -111,10 +111,16 @@ static void a_timer_sample_has_the_interrupted_pc_in_user_mode_only(void **state
 	assert_false(ev.sample.kernel);
 	assert_int_equal(ev.time_ns, 777);
 	assert_int_equal(perf_record_time(&timer, wr_bytes(&w)), 777);
+	assert_int_equal(ev.sample.kernel_pc, 0);
 	timer_sample(&w, PERF_RECORD_MISC_KERNEL, true);
 	assert_int_equal(perf_decode(&timer, ended(&w), &ev), PERF_EVENT);
 	assert_int_equal(ev.sample.pc, 0x2222);
 	assert_true(ev.sample.kernel);
+	assert_int_equal(ev.sample.kernel_pc, 0x1111);
+	/* a guest's addresses are not ours */
+	timer_sample(&w, PERF_RECORD_MISC_GUEST_KERNEL, true);
+	assert_int_equal(perf_decode(&timer, ended(&w), &ev), PERF_EVENT);
+	assert_int_equal(ev.sample.kernel_pc, 0);
 	timer_sample(&w, PERF_RECORD_MISC_KERNEL, false);
 	assert_int_equal(perf_decode(&timer, ended(&w), &ev), PERF_EVENT);
 	assert_int_equal(ev.sample.pc, 0);

@@ -406,7 +406,7 @@ static void both_headers_gone_or_a_newer_version_is_refused(void **state)
 	f.p[8] = f.p[SPOOL_HEADER_COPY + 8] = SPOOL_VERSION + 1;
 	int fd = memory_file(f.p, f.n);
 	assert_null(spool_reader_open(fd, &err));
-	assert_non_null(strstr(err.text, "version 7"));
+	assert_non_null(strstr(err.text, "version 8"));
 	close(fd);
 	f.p[0] = 'X';
 	f.p[SPOOL_HEADER_COPY + 20] ^= 1;

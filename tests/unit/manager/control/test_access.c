@@ -17,6 +17,7 @@
 #include "lib/err.h"
 #include "manager/control/command.h"
 #include "manager/samples/attribute.h"
+#include "manager/samples/userset.h"
 #include "manager/store/store_saved.h"
 #include "manager/work/work.h"
 #include "policy/policy.h"
@@ -72,10 +73,16 @@ static void add_samples(struct daemon *d, int64_t module, uint32_t samples, cons
 	for (int i = 0; i < NCOUNTER; i++)
 		a.counter[i] = samples;
 	topnames_add(&a.made, "/home/bob/" SECRET "/jit", samples);
+	topnames_add(&a.kernel, "read_" SECRET, samples);
+	usersums_add(&a.user, BOB, samples);
+	usersums_add(&a.user, USERSET_SYSTEM, samples);
+	usersums_add(&a.user, USERSET_UNKNOWN, samples);
 	if (store_add_attribution(d->m.work.store, key, &a, (struct bytes){ 0 }, &fading,
 				  &err) < 0)
 		fail_msg("%s", err.text);
+	topnames_free(&a.kernel);
 	topnames_free(&a.made);
+	usersums_free(&a.user);
 }
 
 static int64_t his;
@@ -137,7 +144,10 @@ enum { MOST_ARGS = 4 };
 static const char *const asked[][MOST_ARGS] = {
 	{ "status" }, { "sync" }, { "list" }, { "history" }, { "history", "@" }, { "policy" },
 	{ "rule", "@" }, { "reload" }, { "pause" }, { "resume" }, { "report" },
-	{ "report", "@" }, { "report", "tool" }, { "report", "@", "--limit=9" },
+	{ "report", "[kernel]" }, { "report", "--by=user" }, { "report", "--by=machine" },
+	{ "report", "--by=module" }, { "report", "--by=procedure" },
+	{ "report", "@" }, { "report", "tool" },
+	{ "report", "@", "--limit=9" },
 	{ "annotate", "@", "main" }, { "annotate", "tool", "main" }, { "explain", "@" },
 	{ "explain", "tool" }, { "reoptimize", "@" }, { "reoptimize", "@", "--dry-run" },
 	{ "reoptimize", "@", "--wait" }, { "keep", "@", "morph-profile 2" },

@@ -80,7 +80,7 @@ static int begin(void **state)
 	modules = modules_new(store, &services);
 	ingest = ingest_new(store, modules, &err);
 	assert_non_null(ingest);
-	ingest_whose(ingest, &source);
+	ingest_whose(ingest, &source, true);
 	return 0;
 }
 
@@ -158,6 +158,19 @@ static double of(uint32_t uid)
 	return samples;
 }
 
+static uint64_t of_all(uint32_t uid)
+{
+	struct usersums s = { 0 };
+	uint64_t samples = 0;
+
+	assert_int_equal(store_user_samples(store, &s, NULL), 0);
+	for (uint32_t i = 0; i < s.n; i++)
+		if (s.at[i].uid == uid)
+			samples += s.at[i].samples;
+	usersums_free(&s);
+	return samples;
+}
+
 static void each_has_his_samples(void **state)
 {
 	const struct use first[] = { { ANNA, 30 }, { BEN, 20 }, { 5, 10 }, { 77, 4 } };
@@ -171,6 +184,9 @@ static void each_has_his_samples(void **state)
 	assert_true(of(BEN) > 19.9 && of(BEN) < 20.1);
 	assert_true(of(CARA) > 5.9 && of(USERSET_SYSTEM) > 9.9);
 	assert_true(of(USERSET_UNKNOWN) > 3.9 && of(USERSET_UNKNOWN) < 4.1);
+	assert_int_equal(of_all(ANNA), 35);
+	assert_int_equal(of_all(USERSET_SYSTEM), 10);
+	assert_int_equal(of_all(USERSET_UNKNOWN), 4);
 	struct store_module m = module();
 	assert_true(m.samples + m.outside > 74.9 && m.samples + m.outside < 75.1);
 }
@@ -226,7 +242,28 @@ static void another_program_there_begins_anew(void **state)
 	assert_true(of(ANNA) == 0);
 }
 
-/* Unless it is asked for, nothing is kept of anybody, and what was goes. */
+/* In the kernel, in code made at run time, in no module at all. */
+static void a_user_has_his_samples_wherever_they_are(void **state)
+{
+	int fd = memfd_create("log", MFD_CLOEXEC);
+	struct spool_writer *w = spool_writer_new_file(fd, "tick", 4000000, NULL);
+	struct spool_event ev = { .kind = SPOOL_SAMPLE, .pid = BEN };
+
+	(void)state;
+	ev.sample.kernel = true;
+	for (uint64_t i = 0; i < 12; i++) {
+		put(w, &ev, 50000 + i);
+		ev.sample.kernel = i < 6;
+	}
+	assert_int_equal(spool_flush(w, true, NULL), 0);
+	spool_writer_free(w);
+	assert_int_equal(ingest_spool_file(ingest, fd, "0000000000000001.spool", NULL, NULL),
+			 1);
+	close(fd);
+	assert_int_equal(of_all(BEN), 12);
+}
+
+/* Unless it is asked for, nothing is kept of what anybody runs, and what was goes. */
 static void who_does_not_ask_keeps_nothing(void **state)
 {
 	const struct use use[] = { { ANNA, 30 } };
@@ -234,10 +271,11 @@ static void who_does_not_ask_keeps_nothing(void **state)
 	(void)state;
 	take_in(50000, use, 1);
 	assert_true(of(ANNA) > 29);
-	ingest_whose(ingest, NULL);
+	ingest_whose(ingest, NULL, false);
 	assert_int_equal(store_whose_clear(store, NULL), 0);
 	take_in(60000, use, 1);
 	assert_true(of(ANNA) == 0 && of(USERSET_UNKNOWN) == 0);
+	assert_int_equal(of_all(ANNA), 60);
 	assert_true(module().samples > 50);
 }
 
@@ -249,6 +287,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_forgotten_at_once_is_of_nobody, begin,
 						end),
 		cmocka_unit_test_setup_teardown(another_program_there_begins_anew, begin, end),
+		cmocka_unit_test_setup_teardown(a_user_has_his_samples_wherever_they_are, begin,
+						end),
 		cmocka_unit_test_setup_teardown(who_does_not_ask_keeps_nothing, begin, end),
 	};
 

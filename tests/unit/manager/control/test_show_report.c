@@ -1,0 +1,172 @@
+/* test_show_report.c - report by kind of code and by user: to who sees all, and to a user */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "lib/err.h"
+#include "manager/samples/attribute.h"
+#include "manager/samples/userset.h"
+#include "manager/work/work.h"
+#include "policy/policy.h"
+#include "tests/unit/daemon.h"
+
+enum { NAMELESS = 64099, SAMPLES = 60 };
+
+/* Who asks: not root, and nobody whom the daemon trusts. */
+static uid_t asker(void)
+{
+	return geteuid() ? geteuid() : DAEMON_NOBODY;
+}
+
+static void begin(struct daemon *d)
+{
+	struct store_fading fading = { 1, 3600, 600, 0 };
+	struct blockcount count[] = { { 3, SAMPLES } };
+	struct store_module m = { .path = "/home/bob/tool", .owner = NAMELESS };
+	struct attribute_module one = { .samples = SAMPLES, .ncount = 1, .count = count };
+	struct attribution a = { .nmodule = 1, .module = &one };
+	struct err err;
+
+	daemon_open(d, "idle:\n  check_s: 3600\n");
+	assert_int_equal(store_module_put(d->m.work.store, &m, &err), 0);
+	one.module = (uint64_t)m.id;
+	a.counter[COUNTER_KERNEL] = 30;
+	a.counter[COUNTER_ANON] = 10;
+	topnames_add(&a.kernel, "vfs_read", 20);
+	topnames_add(&a.kernel, "of_module [mod]", 4);
+	usersums_add(&a.user, USERSET_SYSTEM, 50);
+	usersums_add(&a.user, NAMELESS, 25);
+	usersums_add(&a.user, asker(), 15);
+	usersums_add(&a.user, USERSET_UNKNOWN, 10);
+	if (store_add_attribution(d->m.work.store, "one", &a, (struct bytes){ 0 }, &fading,
+				  &err) < 0)
+		fail_msg("%s", err.text);
+	topnames_free(&a.kernel);
+	usersums_free(&a.user);
+}
+
+static char *report(struct daemon *d, uid_t uid, const char *by, const char *more)
+{
+	const char *argv[] = { "report", by, more };
+	int code;
+
+	daemon_now_ms += 60000;
+	return daemon_ask(d, uid, more ? 3 : 2, argv, &code);
+}
+
+static void says(char *text, const char *expected)
+{
+	if (!strstr(text, expected))
+		fail_msg("no '%s' in: %s", expected, text);
+	free(text);
+}
+
+static void who_sees_all_sees_every_user(void **state)
+{
+	struct daemon d;
+
+	(void)state;
+	begin(&d);
+	d.m.work.policy->see_others = 1;
+	says(report(&d, asker(), "--by=user", NULL),
+	     "[root and system accounts]\t50.000000\t50.000000\t50.000000\t\n"
+	     "64099\t25.000000\t25.000000\t75.000000\t\n");
+	says(report(&d, asker(), "--by=user", NULL),
+	     "[unknown users]\t10.000000\t10.000000\t100.000000\t\n");
+	says(report(&d, asker(), "--by=user", "--limit=1"),
+	     "[all others]\t50.000000\t50.000000\t100.000000\t\n");
+	says(report(&d, asker(), "--by=user", "--sort=name"), "64099\t25.000000\t25.000000\t");
+	daemon_close(&d);
+}
+
+static void a_user_sees_himself_as_if_he_were_alone(void **state)
+{
+	struct daemon d;
+
+	(void)state;
+	begin(&d);
+	char *text = report(&d, asker(), "--by=user", NULL);
+	assert_null(strstr(text, "[root"));
+	assert_null(strstr(text, "64099"));
+	assert_null(strstr(text, "[unknown"));
+	says(text, "\t15.000000\t100.000000\t100.000000\t");
+	text = report(&d, asker(), "--by=machine", NULL);
+	assert_null(strstr(text, "[kernel]"));
+	says(text, "programs and libraries\t0.000000\t");
+	daemon_close(&d);
+}
+
+static void the_machine_is_told_by_kind_of_code(void **state)
+{
+	struct daemon d;
+
+	(void)state;
+	begin(&d);
+	d.m.work.policy->see_others = 1;
+	says(report(&d, asker(), "--by=machine", NULL),
+	     "programs and libraries\t60.000000\t60.000000\t60.000000\t\n"
+	     "[kernel]\t30.000000\t30.000000\t90.000000\t\n"
+	     "[code made at run time]\t10.000000\t10.000000\t100.000000\t\n");
+	char *text = report(&d, asker(), "--by=module", NULL);
+	assert_null(strstr(text, "table procedures"));
+	says(text, "table modules");
+	text = report(&d, asker(), "--by=procedure", NULL);
+	assert_null(strstr(text, "table modules"));
+	says(text, "table procedures");
+	daemon_close(&d);
+}
+
+static void the_kernel_s_procedures_are_told_to_who_sees_all(void **state)
+{
+	struct daemon d;
+
+	(void)state;
+	begin(&d);
+	char *text = report(&d, asker(), "--by=procedure", NULL);
+	assert_null(strstr(text, "vfs_read"));
+	free(text);
+	text = report(&d, asker(), "[kernel]", NULL);
+	assert_null(strstr(text, "vfs_read"));
+	says(text, "no samples of such a module");
+	d.m.work.policy->see_others = 1;
+	says(report(&d, asker(), "--by=procedure", NULL),
+	     "[kernel]\tvfs_read\t20.000000\t20.000000\t20.000000\t0\t0\t\n"
+	     "[kernel]\tof_module [mod]\t4.000000\t4.000000\t24.000000\t0\t0\t\n");
+	says(report(&d, asker(), "[kernel]", NULL),
+	     "[all others]\t\t6.000000\t20.000000\t100.000000\t");
+	/* what is cut off and what has no name are one row */
+	says(report(&d, asker(), "--by=procedure", "--limit=1"),
+	     "[all others]\t\t80.000000\t80.000000\t100.000000\t");
+	daemon_close(&d);
+}
+
+static void what_cannot_be_told_apart_is_refused(void **state)
+{
+	struct daemon d;
+
+	(void)state;
+	begin(&d);
+	says(report(&d, asker(), "--by=line", NULL), "unknown option '--by=line'");
+	says(report(&d, asker(), "--by=user", "/home/bob/tool"), "--by is for all modules");
+	daemon_close(&d);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_sees_all_sees_every_user),
+		cmocka_unit_test(a_user_sees_himself_as_if_he_were_alone),
+		cmocka_unit_test(the_machine_is_told_by_kind_of_code),
+		cmocka_unit_test(the_kernel_s_procedures_are_told_to_who_sees_all),
+		cmocka_unit_test(what_cannot_be_told_apart_is_refused),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
