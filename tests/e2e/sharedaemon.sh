@@ -14,7 +14,7 @@ says() {		# TEXT COMMAND...
 	out=$("${@:2}" 2>&1)
 	grep -qE -- "$1" <<<"$out" || { echo "$out"; return 1; }
 }
-policy() {		# LINES: of section share
+policy() {		# LINES: of section share, and of section optimize
 	always_idle >"$root/morph.yaml"
 	cat >>"$root/morph.yaml" <<-END
 		monitor:
@@ -23,6 +23,7 @@ policy() {		# LINES: of section share
 		  registers: off
 		optimize:
 		  min_samples: 20
+		${2:-}
 	END
 	[ -z "$1" ] || printf 'share:\n%s\n' "$1" >>"$root/morph.yaml"
 }
@@ -172,6 +173,24 @@ check "are left out, and that is counted" test "$(share_column left_out)" = 1
 check "what was there before stays" test "$(fleet_column gzip | cut -d' ' -f1)" = "$lied"
 check "gzip can be laid out" ctl reoptimize "$root/bin/gzip"
 check "and is the same program" whole gzip
+
+# --- what this machine counts itself is given as well ---
+policy "  conninfo: \"$(conninfo m1)\"
+  send: [\"$root/bin/gzip\", \"$root/bin/sort\"]" "  count: on
+  max_unseen_pct: 100
+  min_gain_ppm: 0
+  observe_first_h: 0
+  automatic: true"
+check "sort is sampled more" sampled sort 150 use_sort
+check "it may be counted" ctl policy reload
+# A job that nobody waits for makes room for us.
+is_told() { hasten; sleep 0.2; ctl history "$root/bin/sort" | grep -Eq "$1"; }
+check_here "sort is to be counted" within 120 is_told "counting .* generation 1 counts what"
+for i in 1 2 3 4 5 6 7 8; do use_sort; done
+check_here "it is" within 120 is_told "counted .*8 runs"
+check "that is given" ctl share now
+check "as executions, in one sum" test "$(sql postgres "SELECT count(*) FROM morph.contribution WHERE kind = 1 AND contributor = 'm1' AND
+	digest = decode('$(digest_of sort)', 'hex') AND weight BETWEEN 1073741824 AND 1200000000 AND cardinality(edge_count) > 0")" = 1
 
 # --- and no more ---
 policy ""
