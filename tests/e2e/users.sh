@@ -53,18 +53,19 @@ refused() { local out; out=$("$@" 2>&1) && { echo "was done: $out"; return 1; }
 	grep -q "that is yours\|only root and the group" <<<"$out" || { echo "$out"; return 1; }; }
 
 head -c 8000000 /dev/urandom >"$root/data"
-# By shells that stay until the samples are taken in: whose a process was that root started is not known of one that
+# Each program stays until its samples are taken in: whose a process was that root started is not known of one that
 # has ended.
-shells=
+feeds=()
 for u in $one $two; do
-	setpriv --reuid $u --regid $u --clear-groups sh -c 'for i in 1 2 3; do "$1/tool" -9 <"$2"; done >/dev/null
-		touch "$1/done"; exec sleep 300' sh "$root/$u" "$root/data" &
-	shells+=" $!"
+	mkfifo "$root/$u.in"
+	setpriv --reuid $u --regid $u --clear-groups "$root/$u/tool" -9 <"$root/$u.in" >/dev/null &
+	exec {feed}>"$root/$u.in"
+	feeds+=("$feed")
+	for i in 1 2 3; do cat "$root/data" >&"$feed"; done
 done
-within 60 test -e "$root/$one/done" -a -e "$root/$two/done"
 "$root/bin/gzip" -9 <"$root/data" >/dev/null
 check "samples are taken in" taken_in
-kill $shells
+for feed in "${feeds[@]}"; do exec {feed}>&-; done
 p1=$root/$one/tool p2=$root/$two/tool
 for p in "$p1" "$p2" "$root/bin/gzip"; do
 	check "root sees $p" has "$p" ctl list
