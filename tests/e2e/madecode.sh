@@ -8,7 +8,7 @@ root=$(mktemp -d "${TMPDIR:-/tmp}/morph-made.XXXXXX") || exit 1
 trap 'rm -rf "$root" $maps' EXIT
 maps=
 ${CC:-cc} -O2 -o "$root/jit" tests/e2e/madecode/jit.c 2>"$root/why" || skip_all "$(cat "$root/why")"
-n=5000000
+n=20000000
 record() {		# LOG map|dump FOLDER [NAME]: $pid
 	"$B/morphctl" record -o "$1" -- "$root/jit" "$2" "$3" $n ${4:+"$4"} >"$root/pid" 2>"$root/why" || return 1
 	pid=$(cat "$root/pid")
@@ -20,7 +20,7 @@ report() { "$B/morphctl" --json report --log="$1" 2>"$root/said" | jq "$2"; }
 made='[.procedures[] | select(.module == "[code made at run time]")]'
 # NAME's share of the code that was made is about PCT.
 share() { report "$1" "($made | map(.samples) | add) as \$all | ($made[] | select(.procedure == \"$2\")).samples / \$all * 100 |
-	. > $3 - 6 and . < $3 + 6" | grep -qx true; }
+	. > $3 - 8 and . < $3 + 8" | grep -qx true; }
 samples=$(report "$root/map" "$made | map(.samples) | add // 0")
 [ "${samples%.*}" -gt 100 ] || skip_all "too few samples ($samples)"
 note "$samples samples in code made at run time"
