@@ -136,7 +136,7 @@ week() {
 				done
 			done
 			say "day $day, $part: $(awk '$1 == "slice" { t[$6] += $7 + $8 } END { printf "%.0f s without, %.0f with", t["without"] / 1e6, t["with"] / 1e6 }' "$facts")," \
-				"$(ctl --json history | jq '[.history[] | select(.event == "installed")] | length' 2>/dev/null) generations"
+				"$(ctl --json history 2>&1 | jq '[.history[] | select(.event == "installed")] | length' 2>/dev/null || echo 0) generations"
 			[ $part = afternoon ] || idle "$IDLE_S"
 			if [ $part = morning ] && [ "$day" = $(((DAYS + 1) / 2)) ]; then
 				slice updates sh -c "$upgrade upgrade >/tmp/apt.log 2>&1; echo \$?; $versions"
