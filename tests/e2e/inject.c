@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
 	(void)fprintf(stderr, "inject: %s: %s\n", what, strerror(errno));
 	exit(2);

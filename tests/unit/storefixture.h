@@ -95,7 +95,8 @@ static inline struct attribution two_blocks(int64_t module, struct blockcount co
 
 	*m = (struct attribute_module){ .module = (uint64_t)module, .samples = 14, .outside = 6,
 					.ncount = 2, .count = count, .states = 12,
-					.edges = { 1, 1, &edge, &call } };
+					.edges = { .nedge = 1, .ncall = 1, .edge = &edge,
+						   .call = &call } };
 	struct attribution a = { .nmodule = 1, .module = m };
 	a.counter[COUNTER_KNOWN] = 14;
 	a.counter[COUNTER_OUTSIDE] = 6;

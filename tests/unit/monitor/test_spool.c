@@ -35,7 +35,8 @@ static struct spool_event sample(uint64_t i)
 				     .time_ns = (1000 + i * 61) * UNIT,
 				     .pid = (uint32_t)(100 + i % 70),
 				     .tid = (uint32_t)(100 + i % 70 + i % 2),
-				     .sample = { 0x400000 + i * 77 % 50000, i % 5 == 0 } };
+				     .sample = { .pc = 0x400000 + i * 77 % 50000,
+						 .kernel = i % 5 == 0 } };
 }
 
 static void assert_same(const struct spool_event *a, const struct spool_event *b)
@@ -128,8 +129,9 @@ static void every_kind_comes_back(void **state)
 		{ SPOOL_MMAP, 7 * UNIT, 9, 9,
 		  .mmap = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT32_MAX, UINT32_MAX,
 			    UINT64_MAX, UINT64_MAX, "" } },
-		{ SPOOL_SAMPLE, 7 * UNIT, UINT32_MAX, 0, .sample = { UINT64_MAX, true } },
-		{ SPOOL_SAMPLE, 7 * UNIT, 0, UINT32_MAX, .sample = { 0, false } },
+		{ SPOOL_SAMPLE, 7 * UNIT, UINT32_MAX, 0,
+		  .sample = { .pc = UINT64_MAX, .kernel = true } },
+		{ SPOOL_SAMPLE, 7 * UNIT, 0, UINT32_MAX, .sample = { .pc = 0 } },
 		{ SPOOL_LOST, 8 * UNIT, 0, 0, .lost = UINT64_MAX },
 		{ SPOOL_THROTTLE, 9 * UNIT, 0, 0, .lost = 1 },
 		{ SPOOL_GAP, 9 * UNIT, 0, 0, .lost = 12 },

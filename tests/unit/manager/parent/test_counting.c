@@ -263,8 +263,9 @@ static void who_opens_the_file_without_end_does_not_keep_us_busy(void **state)
 	close(go[1]);
 	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
 	pid_t pid = fork();
-	for (; pid == 0; )
-		close(open(path, O_RDONLY));
+	if (pid == 0)
+		for (;;)
+			close(open(path, O_RDONLY));
 	double before = cpu_s();
 	assert_false(turn_for(FOR_MS, &t));
 	double used = cpu_s() - before;

@@ -119,12 +119,10 @@ static bool is_theirs(const char *path)
 /* By what was there before. */
 static void check(const struct scene *s, const enum what *name, const enum beside *beside)
 {
-	bool any_old = false, any_new = false;
+	bool any_old = false;
 
-	for (int i = 0; i < NAMES; i++) {
+	for (int i = 0; i < NAMES; i++)
 		any_old |= name[i] == OLD;
-		any_new |= name[i] == NEW && beside[i] != NEWER;
-	}
 	for (int i = 0; i < NAMES; i++) {
 		assert_int_equal(access(s->beside[i], F_OK), -1);
 		if (name[i] == NOTHING)

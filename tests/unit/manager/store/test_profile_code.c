@@ -123,7 +123,9 @@ static void profiles_code_and_decode_and_damage_is_refused(void **state)
 		{ 0, 0, 0, 1 }, { 0, 0, 1, 77 }, { 0, 5, 0, 300 }, { 99, UINT32_MAX - 1, 4, 3 },
 	};
 	struct store_profile p = { .outside = 12345, .states = 678, .ncount = 5, .count = count,
-				   .edges = { 4, 4, edge, call } }, got;
+				   .edges = { .nedge = 4, .ncall = 4, .edge = edge,
+					      .call = call } },
+			     got;
 	struct wr w = { 0 };
 
 	(void)state;
