@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -89,6 +90,34 @@ static int migrate(struct store *s, struct err *err)
 	return 0;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Somebody else holds the lock, for the n-th time: 1, it is worth another try.  Who wants it
+ * soon after one who waited in vain hardly waits: what the daemon does else goes on. */
+static int wait_for_lock(void *ctx, int n)
+{
+	enum { STEP_NS = 20000000, PATIENT_MS = 5000, SOON_MS = 100, AFTER_MS = 60000 };
+	struct store *s = ctx;
+	const struct timespec step = { 0, STEP_NS };
+	uint64_t now = now_ns();
+	bool soon = s->gave_up_ns && now - s->gave_up_ns < (uint64_t)AFTER_MS * 1000000;
+
+	if (n == 0)
+		s->waits_ns = now;
+	if (now - s->waits_ns >= (uint64_t)(soon ? SOON_MS : PATIENT_MS) * 1000000) {
+		s->gave_up_ns = now;
+		return 0;
+	}
+	(void)nanosleep(&step, NULL);
+	return 1;
+}
+
 static int open_database(struct store *s, struct err *err)
 {
 	char text[512];
@@ -105,7 +134,7 @@ static int open_database(struct store *s, struct err *err)
 			    SQLITE_OPEN_NOFOLLOW, NULL) != SQLITE_OK)
 		return s->db ? store_fail(s, err)
 			     : err_set(err, ERR_SYS, "'%s': out of memory", s->file);
-	(void)sqlite3_busy_timeout(s->db, 5000);
+	(void)sqlite3_busy_handler(s->db, wait_for_lock, s);
 	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	if (exec(s, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;"
 		    "PRAGMA cache_size = -2048", err) < 0 ||

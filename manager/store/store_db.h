@@ -35,6 +35,9 @@ struct store {
 	int depth;		/* of nested transactions */
 	bool failed;		/* something inside was rolled back */
 	bool damaged;		/* as SQLite says */
+	/* while somebody else holds the lock: since when it is waited for, and when the last
+	 * one who did gave up */
+	uint64_t waits_ns, gave_up_ns;
 };
 
 /* --- store_db.c --- */

@@ -47,6 +47,9 @@ before=$(samples)
 check "samples cannot be taken in then" not sync
 check "and why is told" grep -q "locked" "$root/synced"
 check "the daemon answers" ctl list
+started=$SECONDS
+check "who asks next is told" not sync
+check "and soon, not after another wait" test $((SECONDS - started)) -lt 8
 check "nothing is counted twice or half" test "$(samples)" = "$before"
 release
 check "afterwards they are" taken_in
