@@ -109,7 +109,6 @@ static int clock_attr(struct perf_set *set, const struct perf_options *options,
 		      struct perf_event_attr *attr, struct err *err)
 {
 	struct kernelnames_range entry;
-	struct err why;
 
 	*attr = common_attr(options);
 	if (options->pid != PERF_PID_ALL)
@@ -125,10 +124,8 @@ static int clock_attr(struct perf_set *set, const struct perf_options *options,
 	set->period_ns = UINT64_C(1000000000) / options->rate_hz;
 	switch (set->clock) {
 	case MONITOR_CLOCK_TICK:
-		if (perf_tick_find(set->names, &set->tick, &why, err) < 0)
+		if (perf_tick_find(set->names, &set->tick, err) < 0)
 			return -1;
-		if (!set->tick.handler)
-			lack_add(&set->lacks, LACK_TIMERS, why.text);
 		attr->type = PERF_TYPE_TRACEPOINT;
 		attr->config = set->tick.id;
 		attr->sample_period = 1;
@@ -478,6 +475,15 @@ static void read_names(struct perf_set *set, const struct perf_options *options)
 		lack_add(&set->lacks, LACK_KERNEL, why.text);
 }
 
+/* Names that only ticks were told by. */
+static void forget_unasked(struct perf_set *set, const struct perf_options *options)
+{
+	if (options->kernel_pcs)
+		return;
+	kernelnames_free(set->names);
+	set->names = NULL;
+}
+
 struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 {
 	static const enum monitor_clock best[] = {
@@ -513,6 +519,9 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 		if (set->clock == MONITOR_CLOCK_TICK && options->user_only)
 			err_set(&why, ERR_SYS, "needs privileges");
 		else if (open_clock(set, options, cpu, (unsigned)ncpu, &why) == 0) {
+			if (set->clock == MONITOR_CLOCK_TICK && !set->tick.handler)
+				lack_add(&set->lacks, LACK_TIMERS, set->tick.untold.text);
+			forget_unasked(set, options);
 			if (options->crashes)
 				open_crashes(set, options);
 			if ((options->memory || options->guard) &&

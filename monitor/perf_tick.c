@@ -82,10 +82,10 @@ static bool is_met(const struct perf_tick *t, struct err *why)
 }
 
 /* Fills *out with the timer's tracepoint if that tells ticks. */
-static bool tells_ticks(const struct kernelnames *names, struct perf_tick *out,
-			struct err *why)
+static bool tells_ticks(const struct kernelnames *names, struct perf_tick *out)
 {
-	struct perf_tick t = { 0, 0 };
+	struct perf_tick t = { .handler = 0 };
+	struct err *why = &out->untold;
 
 	for (unsigned i = 0; names && i < 3 && !t.handler; i++)
 		t.handler = kernelnames_of(names, handler_names[i]).start;
@@ -99,12 +99,10 @@ static bool tells_ticks(const struct kernelnames *names, struct perf_tick *out,
 	return true;
 }
 
-int perf_tick_find(const struct kernelnames *names, struct perf_tick *out, struct err *why,
-		   struct err *err)
+int perf_tick_find(const struct kernelnames *names, struct perf_tick *out, struct err *err)
 {
-	why->text[0] = '\0';
-	if (tells_ticks(names, out, why))
+	*out = (struct perf_tick){ .handler = 0 };
+	if (tells_ticks(names, out))
 		return 0;
-	out->handler = 0;
 	return sysfs_tracepoint("irq_vectors/local_timer_entry", &out->id, err);
 }

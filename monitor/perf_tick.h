@@ -11,7 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct err;
+#include "lib/err.h"
+
 struct kernelnames;
 
 enum {
@@ -22,12 +23,12 @@ enum {
 struct perf_tick {
 	uint64_t id;			/* of the tracepoint */
 	uint64_t handler;		/* in hits that are ticks; 0: any hit may be one */
+	struct err untold;		/* then why */
 };
 
-/* names == NULL: none are known.  -1: there is no tick.  With handler == 0, *why says what
- * keeps ticks from being told apart.  Takes some ticks of CPU time, and privileges. */
-int perf_tick_find(const struct kernelnames *names, struct perf_tick *out, struct err *why,
-		   struct err *err);
+/* names == NULL: none are known.  -1: there is no tick.  Takes some ticks of CPU time, and
+ * privileges. */
+int perf_tick_find(const struct kernelnames *names, struct perf_tick *out, struct err *err);
 /* For PERF_EVENT_IOC_SET_FILTER: ticks, or with `but_idle` those that meet no idle task.  "":
  * all hits. */
 void perf_tick_filter(const struct perf_tick *t, bool but_idle, char out[PERF_TICK_FILTER]);

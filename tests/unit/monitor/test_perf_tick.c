@@ -16,7 +16,8 @@
 
 static void filters_are_as_the_kernel_reads_them(void **state)
 {
-	const struct perf_tick all = { 1, 0 }, alone = { 1, 0xffffffff814330e0 };
+	const struct perf_tick all = { .id = 1 },
+			       alone = { .id = 1, .handler = 0xffffffff814330e0 };
 	char got[PERF_TICK_FILTER];
 
 	(void)state;
@@ -32,17 +33,17 @@ static void filters_are_as_the_kernel_reads_them(void **state)
 
 static void without_names_all_timers_are_taken(void **state)
 {
-	struct perf_tick t = { 0, 1 };
-	struct err why, err;
+	struct perf_tick t = { .handler = 1 };
+	struct err err;
 	uint64_t id;
 
 	(void)state;
 	if (sysfs_tracepoint("irq_vectors/local_timer_entry", &id, &err) < 0)
 		skip();
-	assert_int_equal(perf_tick_find(NULL, &t, &why, &err), 0);
+	assert_int_equal(perf_tick_find(NULL, &t, &err), 0);
 	assert_int_equal(t.id, id);
 	assert_int_equal(t.handler, 0);
-	assert_string_equal(why.text, "where the tick's handler is cannot be seen");
+	assert_string_equal(t.untold.text, "where the tick's handler is cannot be seen");
 }
 
 /* A procedure that is no timer's handler is never met: that is noticed. */
@@ -50,8 +51,8 @@ static void another_procedure_is_not_the_handler(void **state)
 {
 	const char text[] = "ffffffff81000000 t tick_nohz_handler\n"
 			    "ffffffff81000010 t another\n";
-	struct perf_tick t = { 0, 1 };
-	struct err why, err;
+	struct perf_tick t = { .handler = 1 };
+	struct err err;
 	uint64_t id;
 
 	(void)state;
@@ -62,18 +63,18 @@ static void another_procedure_is_not_the_handler(void **state)
 	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
 	struct kernelnames *names = kernelnames_read(fd, &err);
 	assert_non_null(names);
-	int rc = perf_tick_find(names, &t, &why, &err);
+	int rc = perf_tick_find(names, &t, &err);
 	kernelnames_free(names);
 	if (rc < 0)
 		skip();
 	assert_int_equal(t.handler, 0);
-	assert_string_equal(why.text, "the tick is not one timer of many here");
+	assert_string_equal(t.untold.text, "the tick is not one timer of many here");
 }
 
 static void the_handler_of_this_kernel_is_met(void **state)
 {
-	struct perf_tick t = { 0, 0 };
-	struct err why, err;
+	struct perf_tick t = { .handler = 0 };
+	struct err err;
 	uint64_t id;
 
 	(void)state;
@@ -83,12 +84,12 @@ static void the_handler_of_this_kernel_is_met(void **state)
 	struct kernelnames *names = fd < 0 ? NULL : kernelnames_read(fd, &err);
 	if (!names)
 		skip();
-	int rc = perf_tick_find(names, &t, &why, &err);
+	int rc = perf_tick_find(names, &t, &err);
 	const char *of = t.handler ? kernelnames_at(names, t.handler) : "";
-	print_message("%s %s\n", of, why.text);
+	print_message("%s %s\n", of, t.untold.text);
 	assert_int_equal(rc, 0);
 	assert_true(!t.handler || (t.id == id && strncmp(of, "tick_", 5) == 0));
-	assert_true(t.handler || why.text[0]);
+	assert_true(t.handler || t.untold.text[0]);
 	kernelnames_free(names);
 }
 
