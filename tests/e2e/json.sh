@@ -102,6 +102,10 @@ for by in machine program module procedure line inlined; do
 done
 "$B/morphctl" record -o "$root/stacks" --stacks --clock cpu-clock --rate 999 -- "$root/orig/gzip" -9 -c "$root/data" >/dev/null 2>&1
 prints report_log report --log="$root/stacks" --by=caller
+"$B/morphctl" record -o "$root/oddlog" --clock cpu-clock --rate 2003 -- "$odd" -9 -c "$root/data" >/dev/null 2>&1
+prints report_log report --log="$root/oddlog" --by=program
+check "a name that is no text is told as it is" [ "$(jq -r '.programs[0].program_hex' "$root/report_log.json")" = \
+	"$(printf %s "$odd" | od -An -v -tx1 | tr -d ' \n')" ]
 prints stats stats "$root/log" "$root/log"
 prints diff diff "$root/log" "$root/log"
 for by in machine program module line inlined; do
@@ -125,6 +129,11 @@ check "no number where there has to be one" damaged list '.modules[0].samples = 
 check "a code that nobody knows" damaged list '.modules[0].state_code = "done"'
 check "another version" damaged list '.version = 2'
 check "no version" damaged list 'del(.version)'
+# What no run had a text in that is none is as the others are.
+check "tables are found in the schema" jq -e '[.. | objects | .items?.properties | objects] | length > 50' \
+	doc/morphctl.schema.json
+check "each of them, as far as it has texts" jq -e '[.. | objects | .items? | objects | select(.properties and (.patternProperties | not)) |
+	.properties[] | select((.type | tostring | contains("string")) and (has("enum") | not))] == []' doc/morphctl.schema.json
 check "no bytes beside a text" damaged list '.modules[0].path_hex = "odd"'
 check "no output" not valid list /dev/null
 
