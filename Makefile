@@ -45,7 +45,7 @@ PACKAGES_BUILD = gcc libc6-dev libzydis-dev libelf-dev binutils-dev libseccomp-d
 		 protobuf-c-compiler
 PACKAGES_DEMO  = perl sqlite3 bash gzip coreutils libsqlite3-0
 PACKAGES_CHECK = g++ clang lld llvm libcmocka-dev libunwind-dev elfutils binutils gdb valgrind dwz ltrace linux-perf mandoc \
-		 procps systemd openssl postgresql git jq nasm fp-compiler protobuf-compiler python3 lua5.4 ruby unison restic shellcheck
+		 procps systemd openssl postgresql git jq nasm patchelf fp-compiler protobuf-compiler python3 lua5.4 ruby unison restic shellcheck
 # Packages of their own in newer releases only, part of others before.
 PACKAGES_NEWER = binutils-gold
 

@@ -131,6 +131,26 @@ static int check_old(struct verify *v)
 	return 0;
 }
 
+/* Bytes of the original's first segment that no section has any more: [addr, addr + n) there is
+ * neither written nor run. */
+static bool is_left_free(const struct verify *v, vaddr addr, uint64_t n)
+{
+	const Elf64_Phdr *first = image_phdr(&v->gen, PT_LOAD);
+
+	if (n == 0 || addr < first->p_vaddr || addr - first->p_vaddr > first->p_filesz ||
+	    n > first->p_filesz - (addr - first->p_vaddr) || verify_is_fresh(v, addr) ||
+	    image_is_exec(&v->gen, addr) || image_is_writable(&v->gen, addr))
+		return false;
+	for (uint32_t i = 0; i < v->orig.nsh; i++) {
+		const Elf64_Shdr *h = &v->gen.sh[i].h;
+
+		if (is_loaded(&v->gen.sh[i]) && h->sh_size > 0 && h->sh_addr < addr + n &&
+		    h->sh_addr + h->sh_size > addr)
+			return false;
+	}
+	return true;
+}
+
 /* S2: a header that is right but for sh_name and sh_addralign; sh_type SHT_NULL: no such
  * section. */
 static Elf64_Shdr wanted(const struct verify *v, const struct section *s)
@@ -156,6 +176,14 @@ static Elf64_Shdr wanted(const struct verify *v, const struct section *s)
 		want.sh_addr = p->p_vaddr;
 		want.sh_size = p->p_memsz;
 		want.sh_offset = p->p_offset;
+		return want;
+	}
+	if (strcmp(s->name, ".morph.old_tables") == 0) {
+		struct bytes free = image_at(&v->gen, want.sh_addr, want.sh_size);
+
+		if (!free.p || !is_left_free(v, want.sh_addr, want.sh_size))
+			return none;
+		want.sh_offset = (uint64_t)(free.p - v->gen.file.p);
 		return want;
 	}
 	if (strcmp(s->name, ".morph.text") == 0 || strcmp(s->name, ".morph.fluff") == 0) {

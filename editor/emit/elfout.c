@@ -308,7 +308,7 @@ static void add_new_sections(const struct write *w, struct headers *h)
 	Elf64_Shdr map = {
 		.sh_type = SHT_PROGBITS, .sh_offset = w->map_off, .sh_size = p->map.n,
 		.sh_addralign = 8,
-	};
+	}, old = elfout_free_front(w->eo);
 
 	add_new(w, h, ".morph.text", text, p->hot_size, SHF_ALLOC | SHF_EXECINSTR, 16);
 	add_new(w, h, ".morph.fluff", text + p->hot_size, p->text.n - p->hot_size,
@@ -323,6 +323,8 @@ static void add_new_sections(const struct write *w, struct headers *h)
 			.sh_type = SHT_NOBITS, .sh_flags = SHF_ALLOC | SHF_WRITE,
 			.sh_addr = w->eo->counters_addr, .sh_offset = w->text.p_offset,
 			.sh_size = w->eo->counters_size, .sh_addralign = PAGE });
+	if (old.sh_size)
+		add_header(h, ".morph.old_tables", old);
 }
 
 /* Longer notes of static probe points: nothing loads them. */

@@ -149,8 +149,11 @@ int elfout_room(struct elfout *eo, vaddr seen, struct err *err);
 /* Only headers and .dynamic lead to the section, and it can be elsewhere as well. */
 bool elfout_can_move(const struct image *img, uint32_t section);
 /* Section `index` of the original as the generation has it; `ro` is the new read-only
- * segment. */
+ * segment, NULL for a section that does not go there. */
 Elf64_Shdr elfout_old_section(const struct elfout *eo, const Elf64_Phdr *ro, uint32_t index);
+/* In a program at a fixed address, the free bytes of the first segment in front of the next
+ * section that stays; sh_size 0: there are none. */
+Elf64_Shdr elfout_free_front(const struct elfout *eo);
 /* Moves the bytes of what gave way, in `out`, and updates .dynamic there. */
 void elfout_move_front(const struct elfout *eo, const Elf64_Phdr *ro, struct wr *out);
 /* A program header of the original as the generation has it. */

@@ -12,7 +12,7 @@
  *             the new read-only segment.  In a program at a fixed address everything up to
  *             .dynstr and the section behind it moves up, if a table follows that can give way:
  *             patchelf takes the free bytes in front of .dynstr, and would put .dynamic where
- *             it cannot be written.
+ *             it cannot be written.  What tables left there all the same is a section.
  *          L  ("below")  In a static program nothing after the notes can give way, but there is
  *             free address space below it.  One more segment there, at the start of the file,
  *             holds a new ELF header, the table and the notes.  All file offsets grow by its
@@ -364,6 +364,43 @@ Elf64_Shdr elfout_old_section(const struct elfout *eo, const Elf64_Phdr *ro, uin
 			h.sh_size += eo->far[i].more;
 		}
 	return h;
+}
+
+/* What is not taken of the place that a section in eo->far[] had; UINT64_MAX: nothing. */
+static file_off left_free(const struct elfout *eo, uint32_t section)
+{
+	const Elf64_Shdr *h = &eo->img->sh[section].h;
+	file_off from = h->sh_offset, end = from + h->sh_size;
+	file_off front_end = eo->front_end + eo->shift;
+
+	if (from >= eo->front && from < eo->front_end)
+		return from + eo->shift;
+	if (from < eo->front_end || front_end <= from)
+		return from;
+	return front_end < end ? front_end : UINT64_MAX;
+}
+
+Elf64_Shdr elfout_free_front(const struct elfout *eo)
+{
+	const Elf64_Phdr *load = image_phdr(eo->img, PT_LOAD);
+	file_off from = UINT64_MAX, to = elfout_old_phdr(eo, *load).p_filesz;
+
+	for (uint32_t i = 0; i < eo->nfar; i++) {
+		file_off at = left_free(eo, eo->far[i].section);
+
+		from = at < from ? at : from;
+	}
+	for (uint32_t i = 0; i < eo->img->nsh; i++) {
+		if (!in_file(&eo->img->sh[i].h) || is_far(eo, i))
+			continue;
+		file_off at = elfout_old_section(eo, NULL, i).sh_offset;
+		to = at >= from && at < to ? at : to;
+	}
+	if (eo->layout != 'F' || eo->img->pie_or_dso || from >= to)
+		return (Elf64_Shdr){ 0 };
+	return (Elf64_Shdr){ .sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC,
+			     .sh_addr = load->p_vaddr + from, .sh_offset = from,
+			     .sh_size = to - from, .sh_addralign = 1 };
 }
 
 Elf64_Phdr elfout_old_phdr(const struct elfout *eo, Elf64_Phdr ph)

@@ -195,6 +195,7 @@ stay() {		# NAME FILE COUNT: functions that stay because of a probe
 
 made pie g++ -O2
 made fixed g++ -O2 -no-pie -fno-pie
+made fixed-exporting g++ -O2 -no-pie -fno-pie -rdynamic	# tables of dynamic symbols that move
 made static g++ -O2 -static
 made static-pie g++ -O2 -static-pie
 made bind-now g++ -O2 -Wl,-z,now,-z,relro

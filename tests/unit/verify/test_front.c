@@ -307,6 +307,33 @@ static void what_can_be_written_to_stays(void **state)
 	spoil_expect(&m, "the first segment, where program headers grow, can be written to");
 }
 
+/* Where tables of dynamic symbols were in a program at a fixed address, a section keeps others
+ * out: nothing else is in it. */
+static void the_place_of_tables_that_moved_is_a_section(void **state)
+{
+	static const char name[] = ".morph.old_tables";
+	struct spoil m = spoil_make_as("symbols",
+				       "-no-pie -rdynamic -Wl,-e,0,--no-as-needed -lc", 1);
+	const Elf64_Shdr is = image_section(&m.gen, name)->h,
+			 next = image_section(&m.gen, ".dynstr")->h;
+	Elf64_Shdr spoilt[] = { is, is, is };
+
+	(void)state;
+	assert_true(is.sh_size > 24 && is.sh_type == SHT_PROGBITS && is.sh_flags == SHF_ALLOC);
+	assert_int_equal(is.sh_addr + is.sh_size, next.sh_addr);
+	spoilt[0].sh_size++;		/* into the next one */
+	spoilt[1].sh_addr--;		/* into the one before */
+	spoilt[1].sh_offset--;
+	spoilt[2].sh_flags |= SHF_WRITE;
+	for (int i = 0; i < 3; i++) {
+		struct spoil other = copy_of(&m);
+
+		set_section(&m.gen, &other.generation, name, spoilt[i]);
+		spoil_expect(&other, "is not what its name says");
+	}
+	spoil_expect(&m, NULL);
+}
+
 static void what_is_behind_the_front_is_as_it_was(void **state)
 {
 	(void)state;
@@ -406,6 +433,7 @@ int main(void)
 		cmocka_unit_test(what_goes_on_behind_its_section_stays),
 		cmocka_unit_test(a_section_of_zeros_has_moved),
 		cmocka_unit_test(what_can_be_written_to_stays),
+		cmocka_unit_test(the_place_of_tables_that_moved_is_a_section),
 		cmocka_unit_test(what_is_behind_the_front_is_as_it_was),
 		cmocka_unit_test(the_rest_of_a_pointer_is_as_it_was),
 		cmocka_unit_test(numbers_may_be_addresses_of_what_moved),
