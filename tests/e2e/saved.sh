@@ -20,7 +20,7 @@ cat >>"$root/morph.yaml" <<-END
 	  rate_hz: 3001	# so that little work is enough
 	  registers: off
 END
-seq 100000 >"$root/numbers"
+seq 50000 >"$root/numbers"
 ticks() {		# user time of this shell's children that have ended, in ms, to $ticks
 	local user
 	times >"$root/times"
@@ -34,10 +34,10 @@ observe() {		# jobs for a while, one observation of each program
 	for i in 1 2 3; do
 		ticks
 		begun=$ticks
-		"$root/bin/fast" "$size" 25 faster >/dev/null
+		"$root/bin/fast" "$size" 10 faster >/dev/null
 		ticks
 		fast_ms=$((fast_ms + ticks - begun))
-		"$root/bin/slow" "$size" 25 >/dev/null
+		"$root/bin/slow" "$size" 10 >/dev/null
 		"$root/bin/gzip" -c "$root/numbers" >/dev/null
 	done
 	while [ "$(date +%s%N)" -lt "$end" ]; do sleep 0.05; done
