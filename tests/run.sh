@@ -1,16 +1,17 @@
 #!/bin/bash
 # run.sh TEST... - run test programs, sum up their TAP
 #
-# Runs JOBS at a time (CPUs + 1, as many tests wait for something), each with at most TIMEOUT seconds:
+# Runs JOBS at a time (CPUs + 2, as many tests wait for something), each with at most TIMEOUT seconds:
 # 600 where nothing else runs, and as many times more as there are others for each CPU when it begins.
-# A test with a line `# run.sh: 2 jobs` takes the place of two: one that measures what share of the
-# CPUs it gets, or how long it takes, so that no more tests run beside it than there are CPUs.  Every test prints a plan 1..N
-# and N lines `ok` or `not ok`; `# SKIP reason` marks a skip.  A crash, a time-out, a missing plan
+# A test with a line `# run.sh: timed` measures what share of the CPUs it gets, or how long it takes:
+# while it runs there is one test for each CPU, itself included, and such tests begin first, one after
+# the other.  Every test prints a plan 1..N and N lines `ok` or `not ok`; `# SKIP reason` marks a skip.  A crash, a time-out, a missing plan
 # and a plan that does not fit the lines are failures of their own.  Ends with the skips and their
 # reasons, the failures and their output, and the line `N passed, N failed, N skipped`.
 set -u
 TIMEFORMAT='%U %S'
-jobs=${JOBS:-$(($(nproc) + 1))}
+cpus=$(nproc)
+jobs=${JOBS:-$((cpus + 2))}
 export B=${B:-build}
 out=$(mktemp -d "${TMPDIR:-/tmp}/morph-check.XXXXXX") || exit 1
 trap 'rm -rf "$out"' EXIT
@@ -58,28 +59,38 @@ run_one() {		# NUMBER PROGRAM
 		print passed + 0, failed + 0, skipped + 0 >(base ".sum")
 	}' "$log.out"
 	read -r p f s <"$log.sum"
-	printf '%-5s %s (%d passed' "$([ "$f" = 0 ] && echo ok || echo FAIL)" "$2" "$p"
-	[ "$f" = 0 ] || printf ', %d failed' "$f"
-	[ "$s" = 0 ] || printf ', %d skipped' "$s"
-	echo ", $((SECONDS - start)) s, $(awk '{ printf "%.0f", $1 + $2 }' "$log.cpu") s of CPU time)"
+	# at once, as others end at the same time
+	printf '%-5s %s (%d passed%s%s, %d s, %s s of CPU time)\n' "$([ "$f" = 0 ] && echo ok || echo FAIL)" "$2" "$p" \
+		"$([ "$f" = 0 ] || echo ", $f failed")" "$([ "$s" = 0 ] || echo ", $s skipped")" \
+		$((SECONDS - start)) "$(awk '{ printf "%.0f", $1 + $2 }' "$log.cpu")"
 }
 
-n=0 used=0
-declare -A places		# by process
+n=0
+timed=() others=()		# numbers of tests that have not begun
+declare -A name=() running=()		# by number; by process: `timed` or nothing
 for t in "$@"; do
 	n=$((n + 1))
-	case $t in
-	*.sh) need=$(sed -n 's/^# run\.sh: \([0-9]\) jobs$/\1/p' "$t" | head -n 1) ;;
-	*) need= ;;
-	esac
-	need=${need:-1}
-	while [ "$used" -gt 0 ] && [ $((used + need)) -gt "$jobs" ]; do
+	name[$n]=$t
+	if [[ $t = *.sh ]] && grep -qx '# run\.sh: timed' "$t"; then timed+=("$n"); else others+=("$n"); fi
+done
+
+begin() {		# NUMBER [timed]
+	run_one "$1" "${name[$1]}" &
+	running[$!]=${2:-}
+}
+
+while [ $((${#timed[@]} + ${#others[@]})) -gt 0 ]; do
+	is_timed=$([[ "${running[*]}" = *timed* ]] && echo 1)
+	if [ "${#timed[@]}" -gt 0 ] && [ -z "$is_timed" ] && [ "${#running[@]}" -lt "$cpus" ]; then
+		begin "${timed[0]}" timed
+		timed=("${timed[@]:1}")
+	elif [ "${#others[@]}" -gt 0 ] && [ "${#running[@]}" -lt $((${#timed[@]} || is_timed ? cpus : jobs)) ]; then
+		begin "${others[0]}"
+		others=("${others[@]:1}")
+	else
 		wait -n -p ended
-		used=$((used - places[$ended]))
-	done
-	run_one "$n" "$t" &
-	places[$!]=$need
-	used=$((used + need))
+		unset "running[$ended]"
+	fi
 done
 wait
 

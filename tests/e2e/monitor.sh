@@ -2,7 +2,7 @@
 # monitor.sh - the Monitor on the real kernel: shares of samples, short lives, a full ring, pause,
 # its own processes, one command alone
 #
-# run.sh: 2 jobs
+# run.sh: timed
 . tests/tap.sh
 
 driver=$(realpath "$B/tests/e2e/monitor_driver")

@@ -4,7 +4,7 @@
 #
 # Two programs work four times as long in their own code, one with its original and one with its generation.
 #
-# run.sh: 2 jobs
+# run.sh: timed
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root

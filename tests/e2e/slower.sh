@@ -5,7 +5,7 @@
 # The program slows itself down when its file is not the one that was built, which is what the daemon
 # has to find out from samples, while the jobs are of all sizes.
 #
-# run.sh: 2 jobs
+# run.sh: timed
 . tests/e2e/private.bash
 need_root
 make_root gzip

@@ -4,7 +4,7 @@
 #
 # No gain is asserted: machines that run tests are busy with other things.
 #
-# run.sh: 2 jobs
+# run.sh: timed
 . tests/tap.sh
 B=$(realpath "${B:-build}")
 T=$(mktemp -d "${TMPDIR:-/var/tmp}/morph-try-test.XXXXXX") || exit 1
