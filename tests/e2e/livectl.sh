@@ -18,6 +18,7 @@ while (1) {
 	my %h; $h{"k$_"} = $_ * 3 for 1 .. 500;
 	my $s = 0; $s += $h{$_} for sort keys %h;
 	print "$s\n";
+	select undef, undef, undef, $ENV{REST} if $ENV{REST};
 }
 END
 start() {		# OUTPUT
@@ -27,7 +28,7 @@ live() { "$ctl" live --store="$root/store" "$@"; }
 listed() { live | awk -v p="$1" '$1 == p { n++ } END { print n + 0 }'; }
 start "$root/out"
 pid=$!
-start "$root/out2"
+REST=0.1 start "$root/out2"
 other=$!
 disown -a
 sleep 0.3
