@@ -20,6 +20,7 @@
 #include "postmorph/refs/references.h"
 #include "postmorph/refs/watched.h"
 #include "postmorph/tables/jumptable.h"
+#include "postmorph/unwind/personality.h"
 #include "binary/loadtables.h"
 
 static const uint64_t MAX_SPAN = (uint64_t)1 << 31;	/* struct insn counts in 32 bits */
@@ -138,7 +139,8 @@ static int look_at_all(struct text *t, struct err *err)
 	struct prog *prog = t->prog;
 
 	if (hazards_check_file(&prog->img, err) < 0 || find_text(t, err) < 0 ||
-	    cfi_parse(&prog->img, prog->arena, &prog->cfi, err) < 0)
+	    cfi_parse(&prog->img, prog->arena, &prog->cfi, err) < 0 ||
+	    personality_find(&prog->img, t->scratch, &prog->cfi, err) < 0)
 		return -1;
 	measure(prog);
 	if (pieces_decode(t, err) < 0)

@@ -16,6 +16,8 @@
  *            address, and both are the type itself or both are a pointer to it.
  * BYTES      Unwinders look up return addresses less one, and faults at the first byte.  So a
  *            site that begins or ends inside an instruction is refused.
+ * FORMS      A personality routine that may read few forms (personality.c) finds those of the
+ *            original.
  * CONSTANT   An LSDA must not be in a writable segment.  Absolute addresses in it are known in
  *            programs linked to a fixed address only.
  * LIMITS     Sites of one LSDA ascend and do not overlap, as personality routines expect.  An
@@ -136,12 +138,12 @@ static bool read_lsda(struct sites *s, const struct image *img, const struct vfd
 	l->bytes = constant_bytes(img, fde->lsda);
 	struct rd r = rd_of(l->bytes);
 	vaddr pads = fde->addr;
-	uint8_t enc = rd_u8(&r);
 
-	if (enc != OMIT) {
-		if (enc & INDIRECT)
+	l->start_enc = rd_u8(&r);
+	if (l->start_enc != OMIT) {
+		if (l->start_enc & INDIRECT)
 			return false;
-		pads = read_address(img, &r, enc, l->addr + 1);
+		pads = read_address(img, &r, l->start_enc, l->addr + 1);
 	}
 	l->type_enc = rd_u8(&r);
 	if (l->type_enc != OMIT) {
@@ -151,15 +153,15 @@ static bool read_lsda(struct sites *s, const struct image *img, const struct vfd
 			return false;
 		l->types = (uint64_t)(r.p - l->bytes.p) + n;
 	}
-	enc = rd_u8(&r);
+	l->site_enc = rd_u8(&r);
 	uint64_t n = rd_uleb(&r);
-	if (r.bad || (enc != ULEB && enc != UDATA4))	/* what GCC and Clang use */
+	if (r.bad || (l->site_enc != ULEB && l->site_enc != UDATA4))	/* what GCC and Clang use */
 		return false;
 	struct bytes table = { r.p, n };
 	if (!rd_skip(&r, n))
 		return false;
 	l->actions = (uint64_t)(r.p - l->bytes.p);
-	return read_sites(s, table, enc, pads, fde);
+	return read_sites(s, table, l->site_enc, pads, fde);
 }
 
 /* Those of the original, or of new text only: copied FDEs have the original's. */
@@ -195,7 +197,7 @@ int verify_callsites(struct verify *v)
 	enum { STEPS_PER_BYTE = 4, STEPS_ALWAYS = 1 << 20 };
 
 	v->lsda.budget = STEPS_PER_BYTE * (v->orig.file.n + v->gen.file.n) + STEPS_ALWAYS;
-	if (read_all(v, &v->orig, &v->ocfi) < 0)
+	if (verify_personality(v) < 0 || read_all(v, &v->orig, &v->ocfi) < 0)
 		return err_wrap(v->err, "original");
 	return read_all(v, &v->gen, &v->gcfi);
 }
@@ -322,6 +324,16 @@ static bool same_site(const struct both *b, const struct vsite *o, const struct 
 	return same_chain(b, o->action, g->action);
 }
 
+/* The routine reads the new table if it reads the old one. */
+static bool same_forms(const struct verify *v, const struct vpair *c)
+{
+	const struct vlsda *o = vlsda_of(&v->ocfi, c->orig.fde);
+	const struct vlsda *g = vlsda_of(&v->gcfi, c->gen.fde);
+
+	return !v->ocfi.cie[v->ocfi.fde[c->orig.fde].cie].narrow ||
+	       (o->start_enc == g->start_enc && o->site_enc == g->site_enc);
+}
+
 /* Remembers the last pair of sites that were the same: instructions of one come in a row. */
 static bool agree(struct verify *v, const struct vpair *c, vaddr o, new_vaddr g)
 {
@@ -329,7 +341,7 @@ static bool agree(struct verify *v, const struct vpair *c, vaddr o, new_vaddr g)
 	const struct vsite *x = vlsda_site(&v->ocfi, c->orig.fde, o);
 	const struct vsite *y = vlsda_site(&v->gcfi, c->gen.fde, g);
 
-	if (!b.o->understood || !b.g->understood)
+	if (!b.o->understood || !b.g->understood || !same_forms(v, c))
 		return false;
 	if (x && x == v->lsda.last_site[0] && y && y == v->lsda.last_site[1])
 		return true;
@@ -368,6 +380,9 @@ int verify_exceptions(struct verify *v, const struct vpair *c, vaddr o, uint32_t
 	if (vlsda_site(gc, c->gen.fde, g) != vlsda_site(gc, c->gen.fde, g + glen - 1))
 		return refuse(v, "the call site changes inside the instruction at 0x%llx",
 			      ULL(g));
+	if (!same_forms(v, c))
+		return refuse(v, "the personality routine of 0x%llx may not read the exception "
+			      "table of its image 0x%llx", ULL(o), ULL(g));
 	if (!agree(v, c, o, g))
 		return refuse(
 			v,

@@ -18,7 +18,7 @@ struct vlsda {			/* the exception table of one FDE */
 	uint64_t types;
 	uint64_t actions;	/* offset of the first action */
 	uint32_t site, nsite;	/* in vcfi.site[], ascending by addr, disjoint */
-	uint8_t type_enc;
+	uint8_t start_enc, type_enc, site_enc;
 	bool understood;	/* false: no sites */
 };
 
@@ -27,6 +27,8 @@ struct vexceptions {
 	const struct vsite *last_site[2];	/* of both files, found to be the same */
 };
 
+/* Sets `narrow` of all CIEs of the original. */
+int verify_personality(struct verify *v);
 /* NULL when the FDE has none. */
 const struct vlsda *vlsda_of(const struct vcfi *cfi, uint32_t fde);
 /* The call site of the FDE that holds addr; NULL: none, or no LSDA that is understood. */

@@ -8,7 +8,7 @@
  *   D2  An added symbol is like a function symbol of the original: type, binding, visibility
  *       and the name's place are the same.  It covers either a run of images of that function,
  *       in their section, or what that symbol covers in the original.  Its version is that
- *       symbol's, hidden.
+ *       symbol's, and hidden where the file defines versions: linkers refuse others.
  *   D3  No chain of .hash leads to an added symbol: all words but the number of symbols are the
  *       original's, and the new ones are 0.
  *   D4  .gnu.hash has the original's words, but the last chain goes on with the added symbols.
@@ -40,6 +40,7 @@ struct dynsyms {
 	struct verify *v;
 	struct table symbols, versions, gnu, sysv;
 	struct bytes names;
+	uint16_t hidden;	/* what versions of added symbols have besides */
 	uint64_t nold, nadded;
 	struct name *by_name;	/* [nold] ascending */
 };
@@ -174,7 +175,7 @@ static int check_symbol(struct dynsyms *s, uint64_t i)
 		if (is_like(s, &sym, &like) &&
 		    (!s->versions.now.p ||
 		     version_at(s->versions.now, i) ==
-			     (version_at(s->versions.old, old) | VERSION_HIDDEN)))
+			     (version_at(s->versions.old, old) | s->hidden)))
 			return 0;
 	}
 	return refuse(v,
@@ -257,8 +258,10 @@ static int check_gnu(struct dynsyms *s)
 int verify_dynsyms(struct verify *v)
 {
 	struct dynsyms s = { .v = v };
+	uint64_t at;
 	uint32_t i = 0;
 
+	s.hidden = image_dynamic(&v->orig, DT_VERDEF, &at) ? VERSION_HIDDEN : 0;
 	while (i < v->orig.nsh && !verify_has_grown(v, i))
 		i++;
 	if (i == v->orig.nsh)

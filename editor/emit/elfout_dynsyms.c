@@ -14,6 +14,8 @@
  *                       who looks for the name looks for another hash, and who looks for that
  *                       hash has another name.
  *          Their versions are hidden ones, which are for those only who ask for the version.
+ *          In a file that defines no versions they are their functions': GNU ld refuses a library
+ *          with a hidden version that it does not define.
  *
  * BINDING  is that of the function's symbol: local symbols must not follow global ones
  *          (linkers refuse such a library), and musl's dladdr() passes them by.  Debuggers that
@@ -175,12 +177,14 @@ void elfout_add_dynsyms(const struct elfout *eo, const struct elfout_parts *part
 	}
 	if (d->versions) {
 		uint8_t *version = now(eo, ro, d->versions, out);
+		uint64_t at;
+		uint16_t hidden = image_dynamic(eo->img, DT_VERDEF, &at) ? VERSION_HIDDEN : 0;
 
 		for (uint32_t i = 0; i < n; i++) {
 			uint16_t v;
 
 			memcpy(&v, version + parts->dynsym[i].like * sizeof(v), sizeof(v));
-			v |= VERSION_HIDDEN;
+			v |= hidden;
 			memcpy(version + (d->n + i) * sizeof(v), &v, sizeof(v));
 		}
 	}

@@ -9,9 +9,25 @@
  */
 #include "postmorph/ir/landing.h"
 
+#include "binary/dwarf.h"
+
 static bool is_boundary(const struct text *t, const struct piece *p, vaddr addr)
 {
 	return addr == p->addr + p->size || (*text_mark(t, addr) & MARK_INSN);
+}
+
+/* What stands in a new table in a form that the old one may not have (emit_lsda.c). */
+static bool has_other_form(const struct text *t, uint32_t piece)
+{
+	struct lsda lsda;
+	struct lsda_site site;
+
+	if (!lsda_read(&t->prog->img, &t->prog->cfi, piece, &lsda))
+		return false;
+	for (struct lsda_iter it = lsda_iter(&lsda); lsda_next(&it, &site); )
+		if (site.pad)
+			return true;
+	return lsda.site_enc != DW_EH_PE_uleb128;
 }
 
 static bool is_known(const struct text *t, uint32_t piece)
@@ -68,6 +84,9 @@ void landing_decode(struct text *t, uint32_t piece)
 		return;
 	if (!is_known(t, piece))
 		piece_skip(&t->piece[piece], SKIP_LSDA);
+	else if (t->prog->cfi.cie[t->prog->cfi.fde[piece].cie].narrow &&
+		 has_other_form(t, piece))
+		piece_skip(&t->piece[piece], SKIP_PERSONALITY);
 	landing_each(t, piece, add_jump, &l);
 }
 

@@ -76,6 +76,31 @@ links() {		# NAME FOLDER
 	done
 }
 
+# The same of one that defines no versions, and needs those of others.
+links_unversioned() {
+	local ld so=$T/plain/libplain.so MIN_MOVED=40
+	mkdir -p "$T/plain.moved" "$T/plain"
+	cat >"$T/plain.c" <<-'END'
+	#include <stdio.h>
+	int plain_first(int n) { for (int i = 0; i < n; i++) if (printf("%d\n", i) < 0) return -1; return n; }
+	int plain_second(int n) { return n > 3 ? plain_first(n) : puts("few"); }
+	END
+	printf 'int plain_second(int); int main(void) { return plain_second(5); }\n' >"$T/link.c"
+	cc -O2 -shared -fPIC -Wl,-soname,libplain.so -o "$so" "$T/plain.c" || { not_ok "unversioned: compile"; return; }
+	move_all "$so" "$T/plain.moved/libplain.so" 1 || return
+	check "unversioned: parts have names" [ "$(readelf --dyn-syms -W "$T/plain.moved/libplain.so" | grep -c 'plain_')" -gt 2 ]
+	for ld in bfd gold lld; do
+		command -v ld.$ld >/dev/null || { skip "unversioned: ld.$ld" "no such linker"; continue; }
+		if cc -fuse-ld=$ld -o "$T/link" "$T/link.c" "$T/plain.moved/libplain.so" -Wl,--fatal-warnings 2>"$T/cc.err" &&
+				[ "$(LD_LIBRARY_PATH=$T/plain "$T/link" | wc -l)" = 5 ] &&
+				[ "$(LD_LIBRARY_PATH=$T/plain.moved "$T/link" | wc -l)" = 5 ]; then
+			ok "unversioned: ld.$ld links with it"
+		else
+			not_ok "unversioned: ld.$ld links with it"
+			note "$(cat "$T/cc.err")"
+		fi
+	done
+}
 
 # How often gdb stops at each of the places until the program ends, and the calls at the first stop
 # in lib_second.
@@ -235,6 +260,7 @@ not_the_original() {	# FOLDER
 
 names_itself pie pie gcc -O2
 links pie "$T/pie"
+links_unversioned
 names_itself stripped stripped gcc -O2 -s
 names_itself fixed fixed gcc -O2 -no-pie -fno-pie
 names_itself sysv-hash sysv gcc -O2 -Wl,--hash-style=sysv

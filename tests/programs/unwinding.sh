@@ -196,6 +196,30 @@ try_runtime() {		# SOURCE...
 	rm -f "$T"/lib/lib*
 }
 
+# A personality routine that reads few forms of tables: what it serves stays, and says so.
+try_narrow() {		# FLAGS...
+	local name="narrow.cc $*" how
+	if ! g++ -w "$src/narrow.cc" -DTHROWS -c "$@" -o "$T/throws.o" ||
+			! objcopy --redefine-sym __gxx_personality_v0=narrow_personality "$T/throws.o" ||
+			! g++ -w "$src/narrow.cc" "$T/throws.o" "$@" -o "$T/bin/program"; then
+		not_ok "$name: compile"
+		return
+	fi
+	record_run "$T/before" timeout 60 "$T/bin/program"
+	for how in "" --strip-unneeded; do
+		[ -z "$how" ] || strip "$how" "$T/bin/program"
+		cp "$T/bin/program" "$T/original"
+		"$morph_edit" analyze "$T/original" 2>&1 | grep -q 'personality routine may not read' &&
+			ok "$name $how: functions stay for its personality routine" ||
+			not_ok "$name $how: functions stay for its personality routine"
+		for seed in 1 2 3; do
+			generation "$name $how, seed $seed" "$T/original" "$T/gen" --all --shuffle="$seed" &&
+				compare "$name $how, seed $seed" "$T/gen" "$T/bin/program" "$T/bin/program"
+		done
+		cp "$T/original" "$T/bin/program"
+	done
+}
+
 # The stack at every single instruction, seen from outside by libunwind.
 try_steps() {		# COMPILER SOURCE FLAGS...
 	local name="every instruction of $*" libs= text lib=${B:-build} sanitize=
@@ -269,6 +293,11 @@ if [ "${UNWINDING:-}" = full ]; then
 			done
 		done
 	done
+	for level in -O0 -O1 -O2 -Os; do
+		try_narrow $level -rdynamic
+		# shellcheck disable=SC2086	# a list of flags
+		try_narrow $level -rdynamic $fixed
+	done
 	try_runtime throw.cc objects.cc threads.cc terminate.cc frames.cc signals.cc coroutines.cc
 	for level in -O0 -O1 -O2 -Os; do
 		try_steps gcc features.c $level
@@ -307,5 +336,8 @@ try gcc features.c -O2 -fstack-protector-all
 try clang features.c -O2 $fixed
 try g++ throw.cc -O2 -static $fixed
 try_library g++ -O2
+try_narrow -O2 -rdynamic
+# shellcheck disable=SC2086	# a list of flags
+try_narrow -O1 -rdynamic $fixed
 try_runtime throw.cc objects.cc threads.cc terminate.cc frames.cc
 done_testing

@@ -22,6 +22,8 @@ enum {
 struct world {
 	struct verify v;
 	struct err err;
+	struct vcie cie;
+	struct section sh[3];
 	struct vfde ofde, gfde;
 	struct blockmap_block block[2];
 	uint32_t by_orig[2];
@@ -73,7 +75,8 @@ static struct world *world_new(void)
 			 .eh = { .e_type = ET_DYN } },
 		.map = { .orig_base = OTEXT, .gen_base = GTEXT, .hot_size = 0x100,
 			 .nblock = 2, .block = w->block, .by_orig = w->by_orig },
-		.ocfi = { .fde = &w->ofde, .nfde = 1, .fragment = &w->fragment },
+		.ocfi = { .cie = &w->cie, .ncie = 1, .fde = &w->ofde, .nfde = 1,
+			  .fragment = &w->fragment },
 		.gcfi = { .fde = &w->gfde, .nfde = 1 },
 	};
 	v->file.fresh[0] = w->fresh;
@@ -178,6 +181,50 @@ static void sites_are_the_same_in_any_form(void **state)
 	/* original code is as good as its image */
 	g.site[1][2] = PAD_O;
 	assert_int_equal(compare(&o, &g), 0);
+}
+
+/* A symbol at the address of the personality routine. */
+static void name_routine(struct world *w, const char *name)
+{
+	enum { SYMBOLS = 0x1c00, NAMES = 0x1d00, ROUTINE = 0x1040 };
+	Elf64_Sym s = { .st_name = 1, .st_value = ROUTINE, .st_shndx = 1 };
+
+	w->cie.personality = ROUTINE;
+	w->v.orig.sh = w->sh;
+	w->v.orig.nsh = 3;
+	w->sh[1].h = (Elf64_Shdr){ .sh_type = SHT_SYMTAB, .sh_offset = SYMBOLS - OTEXT,
+				   .sh_size = sizeof(s), .sh_link = 2 };
+	w->sh[2].h = (Elf64_Shdr){ .sh_type = SHT_STRTAB, .sh_offset = NAMES - OTEXT,
+				   .sh_size = strlen(name) + 2 };
+	memcpy(w->file + SYMBOLS - OTEXT, &s, sizeof(s));
+	memcpy(w->file + NAMES + 1 - OTEXT, name, strlen(name) + 1);
+}
+
+static int compare_named(const struct table *o, const struct table *g, const char *name)
+{
+	struct world *w = world_new();
+
+	put(w, OLSDA, o);
+	put(w, GLSDA, g);
+	name_routine(w, name);
+	return compare_at(w, O, G);
+}
+
+static void routines_of_unknown_names_find_the_form_they_know(void **state)
+{
+	struct table o = { .type_enc = OMIT, SITE_O(PAD_O, 0) };
+	struct table same = { .type_enc = OMIT, SITE_G(PAD_G, 0) };
+	struct table start = { .type_enc = OMIT, SITE_G(PAD_G + 0x40, 0), .pads = GTEXT - 0x40 };
+	struct table words = same;
+
+	(void)state;
+	words.site_enc = UDATA4;
+	assert_int_equal(compare_named(&o, &same, "_d_eh_personality"), 0);
+	assert_int_equal(compare_named(&o, &start, "_d_eh_personality"), -1);
+	assert_int_equal(compare_named(&o, &words, "_d_eh_personality"), -1);
+	assert_int_equal(compare_named(&o, &start, "__gxx_personality_v0"), 0);
+	assert_int_equal(compare_named(&o, &words, "rust_eh_personality"), 0);
+	assert_int_equal(compare_named(&o, &start, ""), 0);
 }
 
 static void a_landing_pad_must_be_the_image_of_the_original(void **state)
@@ -440,6 +487,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sites_are_the_same_in_any_form),
+		cmocka_unit_test(routines_of_unknown_names_find_the_form_they_know),
 		cmocka_unit_test(a_landing_pad_must_be_the_image_of_the_original),
 		cmocka_unit_test(no_site_no_pad_and_no_table_are_three_things),
 		cmocka_unit_test(a_site_covers_whole_instructions),
