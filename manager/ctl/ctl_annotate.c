@@ -209,7 +209,8 @@ static void ask_source(struct annotation *a)
 
 			if (q->nframe && q->frame[0].line)
 				a->line.v[i].source = arena_printf(
-					a->arena, "%s:%u", evidence_base(q->frame[0].file),
+					a->arena, "%s:%u",
+					evidence_plain(&names, evidence_base(q->frame[0].file)),
 					q->frame[0].line);
 		}
 	wr_free(&places);

@@ -282,7 +282,9 @@ int ctl_evidence_nothing(const struct ctl_evidence *o, bool found)
 	return 1;
 }
 
-static uint32_t find_function(const struct evidence_module *m, const char *name)
+/* By its name, as it is or as it is shown, or by its entry. */
+static uint32_t find_function(const struct evidence *e, const struct evidence_module *m,
+			      const char *name)
 {
 	const char *hex = strncmp(name, "fn_", 3) == 0	? name + 3
 			  : strncmp(name, "0x", 2) == 0 ? name + 2
@@ -290,6 +292,7 @@ static uint32_t find_function(const struct evidence_module *m, const char *name)
 
 	for (uint32_t i = 0; i < m->nfunction; i++)
 		if (strcmp(m->function[i].name, name) == 0 ||
+		    strcmp(evidence_plain(e, m->function[i].name), name) == 0 ||
 		    (hex && m->function[i].entry == strtoull(hex, NULL, 16)))
 			return i;
 	return EVIDENCE_NONE;
@@ -301,7 +304,7 @@ int ctl_evidence_function(const struct evidence *e, const char *module, const ch
 	*out_module = find_module(e, module);
 	if (*out_module == EVIDENCE_NONE)
 		return err_set(err, ERR_INPUT, "no samples of '%s'", module);
-	*out_function = find_function(&e->module.v[*out_module], function);
+	*out_function = find_function(e, &e->module.v[*out_module], function);
 	if (*out_function == EVIDENCE_NONE)
 		return err_set(err, ERR_INPUT, "no samples of a function '%s' of '%s'",
 			       function, e->module.v[*out_module].path);

@@ -116,8 +116,10 @@ int evidence_open_mapped(const struct evidence_source *source, const char *path,
 /* The indices of what has that name, entered if it is not there yet. */
 uint32_t evidence_program(struct evidence *e, const char *path);
 uint32_t evidence_module(struct evidence *e, const char *path, bool file);
-/* The text as it may be shown. */
+/* The text as it may be shown, and the other way round: what shows a text itself, as tables do,
+ * gets it plain. */
 const char *evidence_shown(struct evidence *e, const char *text);
+const char *evidence_plain(const struct evidence *e, const char *shown);
 /* Samples whose stacks are cut off, where there are stacks. */
 double evidence_cut(const struct evidence *e);
 /* Adds a stack of one place, whose callers are not known. */
