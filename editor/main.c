@@ -63,9 +63,10 @@ static const struct cmd {
 	{ "symbols", "FILE [--debug FILE]", "addresses, sizes and names of functions",
 	  cmd_symbols },
 	{ "export",
-	  "FILE --profile P [--counted C] --format=fdata|preagg|dot|flow|flowdot\n"
+	  "FILE --profile P [--counted C] --format=fdata|preagg|yaml|dot|calls|flow|flowdot\n"
 	  "                    [--function=ADDRESS] -o OUT",
-	  "executions for llvm-bolt, a graph of calls, or of a function's flow", cmd_export },
+	  "executions for llvm-bolt, calls, a graph of them, or of a function's flow",
+	  cmd_export },
 	{ "foreign", "FILE TEXT -o PROFILE",
 	  "the profile that fdata or pre-aggregated text of llvm-bolt holds", cmd_foreign },
 	{ "annotate",

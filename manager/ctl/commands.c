@@ -98,7 +98,7 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_import },
 	{ "export",
 	  "LOG|PROFILE... --html=OUT | -o OUT\n"
-	  "        --format=pprof|folded|speedscope|firefox|fdata|preagg|dot|html\n"
+	  "        --format=pprof|folded|speedscope|firefox|fdata|preagg|yaml|dot|html\n"
 	  "        [--module=NAME] [--binary=FILE]... [--store=DIR]",
 	  "writes what recordings or profiles show in the forms of other tools, or as one\n"
 	  "        page of HTML (no daemon needed)",

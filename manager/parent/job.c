@@ -202,8 +202,8 @@ static bool has_one_output(enum job_kind kind)
 static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYTES], char **arg)
 {
 	static const char *const option[] = { "-o", "--map", "--stats" };
-	static const char *const form[NJOB_FORM] = { "fdata", "preagg", "dot", "flow",
-							  "flowdot" };
+	static const char *const form[NJOB_FORM] = { "fdata", "preagg", "yaml", "dot",
+							  "calls", "flow", "flowdot" };
 	const bool interprets = spec->kind == JOB_INTERPRET || spec->kind == JOB_EXECUTIONS;
 	int n = 0, fd = FIRST_FD;
 

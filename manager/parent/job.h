@@ -70,7 +70,9 @@ enum job_kind {
 };
 
 /* What JOB_EXPORT writes. */
-enum job_form { JOB_FDATA, JOB_PREAGG, JOB_DOT, JOB_FLOW, JOB_FLOW_DOT, NJOB_FORM };
+enum job_form {
+	JOB_FDATA, JOB_PREAGG, JOB_YAML, JOB_DOT, JOB_CALLS, JOB_FLOW, JOB_FLOW_DOT, NJOB_FORM
+};
 
 /* What a request to the parent does to the job under way (MSG_YIELD). */
 enum yield_act { YIELD_NOTHING, YIELD_STOP, YIELD_GO_ON, YIELD_HURRY, YIELD_GIVE_UP };

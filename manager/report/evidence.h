@@ -67,6 +67,12 @@ struct evidence_stack {
 	double count;
 };
 
+/* Calls that were counted. */
+struct evidence_call {
+	uint32_t procedure, by;		/* places: what was called, and the call */
+	double count;
+};
+
 struct evidence {
 	struct arena *arena;
 	const char *clock;		/* NULL: nothing was added */
@@ -84,6 +90,7 @@ struct evidence {
 	VEC(struct evidence_module) module;
 	VEC(struct evidence_place) place;
 	VEC(struct evidence_stack) stack;
+	VEC(struct evidence_call) call;
 };
 
 struct evidence_source {
@@ -91,6 +98,7 @@ struct evidence_source {
 	const char *const *binary;	/* [nbinary] files that are looked at before a path */
 	uint32_t nbinary;
 	bool stacks;			/* callers are wanted, where there are stacks */
+	bool calls;			/* so are calls, where they were counted */
 	/* of each log, this part of its time alone, from its first event on; 0: to its end */
 	uint64_t since_ns, until_ns;
 };
