@@ -86,6 +86,9 @@ static const struct cmd {
 	  "the unwind rows of a file, as unwind takes them", cmd_unwind_rows },
 	{ "unwind", "ROWS SAMPLES -o OUT",
 	  "the callers on pieces of stacks, by the rows of files", cmd_unwind },
+	{ "placed", "ORIGINAL GENERATION BLOCKS -o OUT",
+	  "where blocks of the original lie in a generation, and what they are there",
+	  cmd_placed },
 	{ "disassemble", "FILE --start=ADDRESS --size=N", "prints instructions",
 	  cmd_disassemble },
 	{ NULL, NULL, NULL, NULL }

@@ -120,6 +120,15 @@ static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 	case 'd':
 		o->dot = true;
 		return 0;
+	case 'r':
+		o->original = true;
+		return 0;
+	case 'g':
+		o->placed = true;
+		return !optarg || parse_limit(optarg, &o->generation)
+			       ? 0
+			       : wrong(ctl, "--generation", optarg,
+				       "not a number from 1 on");
 	case 'B':
 		o->blocks = true;
 		return 0;
@@ -141,11 +150,13 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 		{ "by", required_argument, NULL, 'y' },
 		{ "counts", required_argument, NULL, 'c' },
 		{ "dot", no_argument, NULL, 'd' },
+		{ "generation", optional_argument, NULL, 'g' },
 		{ "html", required_argument, NULL, 'H' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ "log", required_argument, NULL, 'L' },
 		{ "mhz", required_argument, NULL, 'z' },
 		{ "module", required_argument, NULL, 'm' },
+		{ "original", no_argument, NULL, 'r' },
 		{ "output", required_argument, NULL, 'O' },
 		{ "shares", no_argument, NULL, 'h' },
 		{ "since", required_argument, NULL, 'i' },
@@ -172,6 +183,11 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 	}
 	if (code == 0 && out->mhz > 0 && !out->counts) {
 		say_line(stderr, "morphctl %s: --mhz is for executions: --counts names them",
+			 ctl->command->name);
+		code = 2;
+	}
+	if (code == 0 && out->original && out->placed) {
+		say_line(stderr, "morphctl %s: either --original or --generation",
 			 ctl->command->name);
 		code = 2;
 	}

@@ -28,6 +28,7 @@ enum job_kind {
 	JOB_VERIFY,
 	JOB_SYMBOLS,	/* in: module, perhaps its debug file.  out: text */
 	JOB_DISASSEMBLE,	/* in: module.  out: text.  a: address, b: bytes */
+	JOB_PLACED,	/* in: original, generation, blocks.  out: text */
 	JOB_EXPLAIN,	/* in: module, perhaps its profile.  out: what analysis says, as text */
 	/* in: mapped file, states or branch counts; if it is a generation, its original.  out:
 	 * edges */
