@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-static __attribute__((noinline, noclone)) uint64_t twice(uint64_t x)
+static __attribute__((noinline, noclone, used)) uint64_t twice(uint64_t x)
 {
 	__asm__ volatile("" : "+r"(x));
 	return 2 * x;
@@ -19,11 +19,17 @@ static __attribute__((noinline, noclone)) uint64_t other(uint64_t x)
 	return x / 3;
 }
 
-static __attribute__((noinline, noclone)) uint64_t passes(uint64_t x)
-{
-	__asm__ volatile("" : "+r"(x));
-	return x % 4 == 0 ? twice(x) : x + 1;
-}
+/* x % 4 == 0 ? twice(x) : x + 1, by a conditional jump out of the function */
+uint64_t passes(uint64_t x);
+__asm__("	.text\n"
+	"	.type	passes, @function\n"
+	"passes:	.cfi_startproc\n"
+	"	testb	$3, %dil\n"
+	"	je	twice\n"
+	"	lea	1(%rdi), %rax\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"	.size	passes, . - passes\n");
 
 static uint64_t (*volatile through)(uint64_t);
 
