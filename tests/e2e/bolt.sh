@@ -12,10 +12,11 @@ build() {		# OUT FLAGS...
 	shift
 	${CC:-cc} -O2 -fno-reorder-blocks-and-partition -DOTHER "$@" -c -o "$root/other.o" tests/e2e/export/flow.c &&
 		${CC:-cc} -O2 -fno-reorder-blocks-and-partition "$@" -c -o "$root/one.o" tests/e2e/export/flow.c &&
-		${CC:-cc} "$@" -Wl,-q -Wl,--build-id -o "$out" "$root/one.o" "$root/other.o"
+		${CC:-cc} "$@" -rdynamic -Wl,-q -Wl,--build-id -o "$out" "$root/one.o" "$root/other.o"
 } 2>"$root/why"
 build "$root/pie" -fPIE -pie || skip_all "$(cat "$root/why")"
 build "$root/exec" -fno-pie -no-pie || skip_all "$(cat "$root/why")"
+# Its dynamic symbols stay, which llvm-bolt does not look at.
 objcopy --strip-all "$root/pie" "$root/stripped" 2>/dev/null
 
 # Everything that ran, by the program's own counters.
