@@ -63,9 +63,10 @@ static const struct cmd {
 	{ "symbols", "FILE [--debug FILE]", "addresses, sizes and names of functions",
 	  cmd_symbols },
 	{ "export",
-	  "FILE --profile P [--counted C] --format=fdata|preagg|dot|flow|flowdot\n"
+	  "FILE --profile P [--counted C] --format=fdata|preagg|yaml|dot|calls|flow|flowdot\n"
 	  "                    [--function=ADDRESS] -o OUT",
-	  "executions for llvm-bolt, a graph of calls, or of a function's flow", cmd_export },
+	  "executions for llvm-bolt, calls, a graph of them, or of a function's flow",
+	  cmd_export },
 	{ "foreign", "FILE TEXT -o PROFILE",
 	  "the profile that fdata or pre-aggregated text of llvm-bolt holds", cmd_foreign },
 	{ "annotate",
@@ -85,6 +86,9 @@ static const struct cmd {
 	  "the unwind rows of a file, as unwind takes them", cmd_unwind_rows },
 	{ "unwind", "ROWS SAMPLES -o OUT",
 	  "the callers on pieces of stacks, by the rows of files", cmd_unwind },
+	{ "placed", "ORIGINAL GENERATION BLOCKS -o OUT",
+	  "where blocks of the original lie in a generation, and what they are there",
+	  cmd_placed },
 	{ "disassemble", "FILE --start=ADDRESS --size=N", "prints instructions",
 	  cmd_disassemble },
 	{ NULL, NULL, NULL, NULL }

@@ -118,6 +118,54 @@ char *utf8_escaped(const char *s)
 	return out;
 }
 
+/* The character that the escape at `s` stands for, and its bytes; 0: there is none. */
+static size_t escape_at(const char *s, uint32_t *c)
+{
+	size_t digits = s[1] == 'x' ? 2 : s[1] == 'u' ? 4 : s[1] == 'U' ? 8 : 0;
+	char hex[9] = "";
+
+	*c = '\\';
+	if (s[0] != '\\' || (!digits && s[1] != '\\'))
+		return 0;
+	if (!digits)
+		return 2;
+	strncpy(hex, s + 2, digits);
+	if (strlen(hex) != digits || strspn(hex, "0123456789abcdef") != digits)
+		return 0;
+	*c = (uint32_t)strtoul(hex, NULL, 16);
+	return *c ? digits + 2 : 0;
+}
+
+static size_t put_character(char *out, uint32_t c)
+{
+	static const uint8_t lead[] = { 0, 0xc0, 0xe0, 0xf0 };
+	unsigned more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+
+	*out++ = (char)(lead[more] | (c >> (6 * more)));
+	for (unsigned i = more; i-- > 0; )
+		*out++ = (char)(0x80 | (c >> (6 * i) & 0x3f));
+	return more + 1;
+}
+
+void utf8_unescape(char *s)
+{
+	char *out = s;
+	uint32_t c;
+
+	while (*s) {
+		size_t n = escape_at(s, &c);
+
+		if (!n || c > 0x10ffff)
+			*out++ = *s++;
+		else if (s[1] == 'x')
+			*out++ = (char)c;
+		else
+			out += put_character(out, c);
+		s += n && c <= 0x10ffff ? n : 0;
+	}
+	*out = '\0';
+}
+
 size_t utf8_length(const char *escaped)
 {
 	size_t n = 0;

@@ -33,6 +33,8 @@ enum { UTF8_GROWTH = 4 };
 void utf8_escape(const char *s, char *out, size_t n);
 /* The same as a string of its own, which is the caller's; never NULL. */
 char *utf8_escaped(const char *s);
+/* The way back, in place: what is no escape stays as it is. */
+void utf8_unescape(char *s);
 /* Characters of an escaped text: columns, as far as each takes one. */
 size_t utf8_length(const char *escaped);
 

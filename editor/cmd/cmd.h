@@ -31,6 +31,7 @@ int cmd_debugfile(int argc, char **argv);
 int cmd_map(int argc, char **argv);
 int cmd_extract_map(int argc, char **argv);
 int cmd_build_id(int argc, char **argv);
+int cmd_placed(int argc, char **argv);
 int cmd_catches(int argc, char **argv);
 int cmd_symbols(int argc, char **argv);
 int cmd_export(int argc, char **argv);

@@ -1,11 +1,13 @@
 /* cmd_export.c - what is made of a profile, in the forms of other tools: executions for
  * llvm-bolt (editor/exchange/boltprofile.h), graphs of calls (editor/exchange/calldot.h) and of
  * a function's flow (editor/exchange/flowdot.h) */
+#include <inttypes.h>
 #include <string.h>
 
 #include "editor/cmd/cmd.h"
 #include "editor/exchange/bfdfile.h"
 #include "editor/exchange/boltprofile.h"
+#include "editor/exchange/callcounts.h"
 #include "editor/exchange/calldot.h"
 #include "editor/exchange/flowdot.h"
 #include "editor/exchange/symbols.h"
@@ -17,6 +19,7 @@
 struct ctx {
 	const struct form *form;
 	uint64_t function;	/* its entry, for forms of one */
+	const char *module;	/* the profile's */
 };
 
 struct form {
@@ -42,6 +45,36 @@ static int write_preagg(struct confinedjob *job, struct prog *prog, struct wr *o
 	(void)job;
 	(void)err;
 	boltprofile_preagg(prog, out);
+	return 0;
+}
+
+static int write_yaml(struct confinedjob *job, struct prog *prog, struct wr *out,
+		      struct err *err)
+{
+	const struct ctx *ctx = job->ctx;
+	struct boltnames names;
+
+	if (boltnames_read(&job->in[CMD_IN_PROGRAM].bytes, job->arena, &names, err) < 0)
+		return -1;
+	boltprofile_yaml(prog, &names, ctx->module, out);
+	return 0;
+}
+
+/* `call AT FUNCTION COUNT`, ascending by AT within a function. */
+static int write_calls(struct confinedjob *job, struct prog *prog, struct wr *out,
+		       struct err *err)
+{
+	struct callcounts calls;
+
+	(void)err;
+	callcounts_find(prog, &calls);
+	for (uint32_t i = 0; i < calls.n; i++)
+		if (calls.at[i].count > 0)
+			wr_text(out, arena_printf(job->arena,
+						  "call 0x%" PRIx64 " 0x%" PRIx64 " %.3f\n",
+						  calls.at[i].at,
+						  prog->fn[calls.at[i].callee].entry,
+						  calls.at[i].count));
 	return 0;
 }
 
@@ -78,7 +111,9 @@ static int write_flow_dot(struct confinedjob *job, struct prog *prog, struct wr 
 static const struct form forms[] = {
 	{ "fdata", write_fdata },
 	{ "preagg", write_preagg },
+	{ "yaml", write_yaml },
 	{ "dot", write_dot },
+	{ "calls", write_calls },
 	{ "flow", write_flow },
 	{ "flowdot", write_flow_dot },
 	{ NULL, NULL }
@@ -86,12 +121,13 @@ static const struct form forms[] = {
 
 static int work(struct confinedjob *job, void *arg, struct err *err)
 {
-	const struct ctx *ctx = arg;
+	struct ctx *ctx = arg;
 	const struct profile *profile;
 	struct prog *prog = arena_alloc(job->arena, sizeof(*prog));
 
 	if (cmd_read_profile(job, &profile, err) < 0)
 		return -1;
+	ctx->module = profile->module;
 	if (edit_analyze(job->in[CMD_IN_PROGRAM].bytes, profile, false, job->arena, prog,
 			 err) < 0 ||
 	    infer_counts(prog, err) < 0 ||

@@ -71,27 +71,24 @@ static uint32_t gather(struct bfd *abfd, struct arena *a, struct one **out)
 {
 	VEC(struct one) one = { 0 };
 
-	for (int dynamic = 0; dynamic < 2 && !one.n; dynamic++) {
-		long nsym;
-		asymbol **sym = bfdfile_symbols(abfd, dynamic, &nsym);
+	long nsym;
+	asymbol **sym = bfdfile_symbols(abfd, false, &nsym);
 
-		for (long i = 0; i < nsym; i++) {
-			const asymbol *s = sym[i];
-			struct one new = {
-				.addr = bfd_asymbol_value(s), .order = one.n,
-				.local = s->flags & BSF_LOCAL,
-				.function = s->flags & (BSF_FUNCTION |
-							BSF_GNU_INDIRECT_FUNCTION),
-			};
+	for (long i = 0; i < nsym; i++) {
+		const asymbol *s = sym[i];
+		struct one new = {
+			.addr = bfd_asymbol_value(s), .order = one.n,
+			.local = s->flags & BSF_LOCAL,
+			.function = s->flags & (BSF_FUNCTION | BSF_GNU_INDIRECT_FUNCTION),
+		};
 
-			if (bfd_is_und_section(s->section) || !s->name || !*s->name ||
-			    (s->flags & (BSF_FILE | BSF_SECTION_SYM)))
-				continue;
-			new.name = arena_printf(a, "%.*s", (int)strcspn(s->name, "@"), s->name);
-			vec_push(a, &one, new);
-		}
-		free(sym);
+		if (bfd_is_und_section(s->section) || !s->name || !*s->name ||
+		    (s->flags & (BSF_FILE | BSF_SECTION_SYM)))
+			continue;
+		new.name = arena_printf(a, "%.*s", (int)strcspn(s->name, "@"), s->name);
+		vec_push(a, &one, new);
 	}
+	free(sym);
 	*out = one.v;
 	return one.n;
 }
@@ -138,13 +135,18 @@ static const char *escaped(struct arena *a, const char *name)
 	return copy;
 }
 
-const char *boltnames_at(const struct boltnames *b, vaddr addr)
+const char *boltnames_plain(const struct boltnames *b, vaddr addr)
 {
 	uint32_t k = search_first(i, 0, b->n, b->by_addr[i].addr < addr);
 
 	if (k < b->n && b->by_addr[k].addr == addr)
-		return escaped(b->arena, b->by_addr[k].name);
+		return b->by_addr[k].name;
 	return arena_printf(b->arena, "%s%" PRIx64, fde_name, addr);
+}
+
+const char *boltnames_at(const struct boltnames *b, vaddr addr)
+{
+	return escaped(b->arena, boltnames_plain(b, addr));
 }
 
 bool boltnames_find(const struct boltnames *b, const char *name, vaddr *out)

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "editor/exchange/callcounts.h"
+
 #define ESTIMATE_UNIT 1000.0	/* as editor/infer/completeprofile.c has it */
 
 struct writer {
@@ -88,17 +90,17 @@ static void tell_edges(struct writer *w, const struct fn *fn)
 static void tell_calls(struct writer *w)
 {
 	const struct prog *prog = w->prog;
+	struct callcounts calls;
 
-	for (uint32_t i = 0; i < prog->ncall; i++) {
-		const struct call_site *c = &prog->call[i];
+	callcounts_find(prog, &calls);
+	for (uint32_t i = 0; i < calls.n; i++) {
+		const struct callcount *c = &calls.at[i];
 		const struct fn *from = &prog->fn[c->caller], *to = &prog->fn[c->callee];
-		const struct block *b = &from->block[c->block];
-		uint64_t count = boltprofile_count(prog, b->count);
-		vaddr at = from->range[b->range].addr + c->off;
+		uint64_t count = boltprofile_count(prog, c->count);
 
 		if (!from->moved)
 			continue;
-		tell(w, place(w, from, at), place(w, to, to->entry), count);
+		tell(w, place(w, from, c->at), place(w, to, to->entry), count);
 		w->called[c->callee] += count;
 	}
 }

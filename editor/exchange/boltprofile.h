@@ -13,6 +13,11 @@
  *		F START END COUNT
  *	     Runs are made of the counts: what enters a stretch of code first leaves it first.
  *	     Where returns come from is not told, so runs behind calls are `f`.
+ *   YAML    function by function, block by block, as its profile-version 1 has it.  Blocks have
+ *	     numbers, in the order of addresses (`dfs-order: false`), so they have to be cut as
+ *	     llvm-bolt cuts them: boltblocks.h.  Its hashes are made of numbers that LLVM gives
+ *	     to instructions, others in each version, and are 0: llvm-bolt has to be told
+ *	     --profile-ignore-hash, and then compares the number of blocks alone.
  *
  * Mispredictions are not known and 0.
  */
@@ -26,6 +31,9 @@
 /* `prog` has its counts (editor/infer/infer.h). */
 void boltprofile_fdata(const struct prog *prog, const struct boltnames *names, struct wr *out);
 void boltprofile_preagg(const struct prog *prog, struct wr *out);
+/* `module`: the path of the program. */
+void boltprofile_yaml(const struct prog *prog, const struct boltnames *names,
+		      const char *module, struct wr *out);
 
 /* A count as bolt's profiles have it; 0: it does not run. */
 uint64_t boltprofile_count(const struct prog *prog, double count);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "editor/exchange/boltprofile.h"
+#include "lib/search.h"
 
 struct run {
 	vaddr start;
@@ -79,6 +80,17 @@ static uint64_t count_of(const struct writer *w, double count)
 	return boltprofile_count(w->prog, count);
 }
 
+/* Where an indirect call or jump, fn->insn[i], entered functions, if that was counted. */
+static void put_counted(struct writer *w, const struct fn *fn, uint32_t i)
+{
+	uint32_t k = search_first(j, 0, fn->nseen_call, fn->seen_call[j].insn < i);
+	vaddr at = prog_insn_addr(w->prog, &fn->insn[i]);
+
+	for (; w->prog->exact && k < fn->nseen_call && fn->seen_call[k].insn == i; k++)
+		put_branch(w, at, fn->seen_call[k].target,
+			   boltprofile_count(w->prog, fn->seen_call[k].count));
+}
+
 /* The calls in a block end all runs, and others begin behind those that come back. */
 static void pass_calls(struct writer *w, const struct fn *fn, const struct block *b)
 {
@@ -92,6 +104,8 @@ static void pass_calls(struct writer *w, const struct fn *fn, const struct block
 		if (insn->kind == INSN_CALL)
 			put_branch(w, at, insn_target(insn, prog_insn_bytes(w->prog, insn), at),
 				   count);
+		else
+			put_counted(w, fn, i);
 		end_all(w, at);
 		if (i + 1 < b->insn + b->ninsn || b->fall != NO_BLOCK)
 			begin(w, at + insn->len, count, true);
@@ -137,6 +151,8 @@ static void pass_block(struct writer *w, const struct fn *fn, uint32_t id, const
 		drop_all(w);
 	} else if (insn_ends_flow(last)) {
 		pass_table(w, fn, id, at, runs);
+		if (last->kind == INSN_IJMP)
+			put_counted(w, fn, b->insn + b->ninsn - 1);
 		end_all(w, at);
 	} else if (insn_is_branch(last) && last->kind != INSN_CALL) {
 		uint64_t taken = count_of(w, b->taken_count);

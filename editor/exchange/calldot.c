@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "editor/exchange/callcounts.h"
 #include "editor/exchange/symbols.h"
 #include "lib/utf8.h"
 
@@ -95,21 +96,22 @@ static void put_edge(struct writer *w, uint32_t caller, uint32_t callee, double 
 				    callee, count));
 }
 
-/* Call sites ascend by their callers; those of one pair become one edge. */
+/* Calls ascend by their callers; those of one pair become one edge. */
 static void put_edges(struct writer *w)
 {
 	const struct prog *prog = w->prog;
 	double *sum = arena_array(prog->arena, prog->nfn, sizeof(*sum));
+	struct callcounts calls;
 
-	for (uint32_t i = 0, last; i < prog->ncall; i = last) {
-		uint32_t caller = prog->call[i].caller;
+	callcounts_find(prog, &calls);
+	for (uint32_t i = 0, last; i < calls.n; i = last) {
+		uint32_t caller = calls.at[i].caller;
 
-		for (last = i; last < prog->ncall && prog->call[last].caller == caller; last++)
-			sum[prog->call[last].callee] +=
-				prog->fn[caller].block[prog->call[last].block].count;
+		for (last = i; last < calls.n && calls.at[last].caller == caller; last++)
+			sum[calls.at[last].callee] += calls.at[last].count;
 		for (uint32_t k = i; k < last; k++) {
-			put_edge(w, caller, prog->call[k].callee, sum[prog->call[k].callee]);
-			sum[prog->call[k].callee] = 0;
+			put_edge(w, caller, calls.at[k].callee, sum[calls.at[k].callee]);
+			sum[calls.at[k].callee] = 0;
 		}
 	}
 }

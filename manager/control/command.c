@@ -268,12 +268,12 @@ static int run_report(struct work *w, struct client *cl, int argc, const char *c
 
 static int run_annotate(struct work *w, struct client *cl, int argc, const char *const *argv)
 {
+	struct show_annotate r;
 	struct err err = { 0 };
 
-	(void)argc;
-	if (sync_spool(w, cl, &err) < 0)
+	if (show_annotate_read(argc, argv, &r, &err) < 0 || sync_spool(w, cl, &err) < 0)
 		return fail(cl, &err);
-	return done(cl, show_annotate(w, argv[1], argv[2], cl, &err), &err);
+	return done(cl, show_annotate(w, &r, cl, &err), &err);
 }
 
 static int run_explain(struct work *w, struct client *cl, int argc, const char *const *argv)
@@ -666,7 +666,7 @@ static const struct command command[] = {
 	{ "pause",      0,  0, FOR_TRUSTED, false, false, run_pause },
 	{ "resume",     0,  0, FOR_TRUSTED, false, false, run_resume },
 	{ "report",     0,  4, FOR_ALL,     true,  true,  run_report },
-	{ "annotate",   2,  2, FOR_ALL,     true,  true,  run_annotate },
+	{ "annotate",   2,  3, FOR_ALL,     true,  true,  run_annotate },
 	{ "explain",    1,  1, FOR_ALL,     true,  true,  run_explain },
 	{ "reoptimize", 1, -1, FOR_OWNERS,  true,  true,  run_reoptimize },
 	{ "keep",       2,  2, FOR_TRUSTED, true,  true,  run_keep },

@@ -62,7 +62,15 @@ struct show_report {
 int show_report(struct work *w, const struct show_report *r, struct client *cl,
 		struct err *err);
 /* show_annotate.c: runs jobs for names and text. */
-int show_annotate(struct work *w, const char *module, const char *function, struct client *cl,
+struct show_annotate {
+	const char *module, *function;
+	bool placed;		/* in the order and at the addresses of the generation */
+	uint32_t generation;	/* whose number that must be; 0: any */
+};
+/* `annotate MODULE FUNCTION [OPTION]`. */
+int show_annotate_read(int argc, const char *const *argv, struct show_annotate *out,
+		       struct err *err);
+int show_annotate(struct work *w, const struct show_annotate *r, struct client *cl,
 		  struct err *err);
 int show_explain(struct work *w, const char *module, struct client *cl, struct err *err);
 

@@ -12,6 +12,8 @@
 
 #include "lib/err.h"
 #include "lib/io.h"
+#include "lib/memory.h"
+#include "lib/placed.h"
 #include "lib/table.h"
 #include "manager/control/access.h"
 #include "manager/control/control.h"
@@ -55,24 +57,25 @@ out:
 	wr_free(&text);
 }
 
+static const struct table_column block_column[] = {
+	{ "block", TABLE_HEX }, { "size_bytes", TABLE_UINT }, { "instructions", TABLE_UINT },
+	{ "samples", TABLE_REAL }, { "per_instruction", TABLE_REAL },
+	{ "original", TABLE_HEX },	/* of a generation */
+}, text_column[] = {
+	{ "address", TABLE_HEX }, { "samples", TABLE_REAL }, { "instruction", TABLE_TEXT },
+	{ "original", TABLE_HEX },	/* likewise */
+};
+
 static int annotate(struct work *w, const struct procedures *l, uint32_t fn, struct client *cl,
 		    struct err *err)
 {
-	static const struct table_column block_column[] = {
-		{ "block", TABLE_HEX }, { "size_bytes", TABLE_UINT },
-		{ "instructions", TABLE_UINT }, { "samples", TABLE_REAL },
-		{ "per_instruction", TABLE_REAL },
-	}, text_column[] = {
-		{ "address", TABLE_HEX }, { "samples", TABLE_REAL },
-		{ "instruction", TABLE_TEXT },
-	};
 	int file = work_open_pristine(w, &l->m, err), pieces = 0;
 	vaddr start = 0, end = 0;
 
 	if (file < 0)
 		return -1;
-	struct table *blocks = NEW_TABLE("blocks", block_column);
-	struct table *text = NEW_TABLE("instructions", text_column);
+	struct table *blocks = table_new("blocks", 5, block_column);
+	struct table *text = table_new("instructions", 3, text_column);
 	for (uint32_t i = 0; i < l->t.nblock; i++) {
 		const struct blocktable_block *b = &l->t.block[i];
 		vaddr at = l->t.base + b->off;
@@ -96,22 +99,180 @@ static int annotate(struct work *w, const struct procedures *l, uint32_t fn, str
 	return 0;
 }
 
-int show_annotate(struct work *w, const char *module, const char *function, struct client *cl,
+/* --- in the generation that is at the path --- */
+
+static void put_block(const struct procedures *l, uint32_t block, new_vaddr addr,
+		      struct table *blocks)
+{
+	const struct blocktable_block *b = &l->t.block[block];
+	double samples = procedures_block_samples(l, block);
+
+	table_row(blocks, (uint64_t)addr, (uint64_t)b->size, (uint64_t)b->ninsn, samples,
+		  samples / b->ninsn, (uint64_t)(l->t.base + b->off));
+}
+
+/* The block that begins there; UINT32_MAX: none does. */
+static uint32_t block_at(const struct procedures *l, vaddr addr)
+{
+	uint32_t block = blocktable_find(&l->t, addr);
+
+	return block != UINT32_MAX && l->t.base + l->t.block[block].off == addr ? block
+										: UINT32_MAX;
+}
+
+static void put_insn(const struct procedures *l, uint32_t block, const struct placed_line *p,
+		     struct table *insns)
+{
+	char addr[24], samples[32] = "0", original[24] = "";
+	const char *cell[] = { addr, samples, p->text, original };
+
+	(void)snprintf(addr, sizeof(addr), "%" PRIu64, p->addr);
+	if (block != UINT32_MAX)
+		(void)snprintf(samples, sizeof(samples), "%.6f",
+			       procedures_block_samples(l, block));
+	if (p->original)
+		(void)snprintf(original, sizeof(original), "%" PRIu64, p->original);
+	table_row_text(insns, cell);
+}
+
+/* What the job says; `there`, by block: it has an image. */
+static void put_placed(const struct procedures *l, char *text, bool *there,
+		       struct table *blocks, struct table *insns)
+{
+	struct placed_line p;
+
+	while (placed_next(&text, &p)) {
+		uint32_t block = p.original ? block_at(l, p.original) : UINT32_MAX;
+
+		if (!p.insn && block != UINT32_MAX) {
+			put_block(l, block, p.addr, blocks);
+			there[block] = true;
+		}
+		if (p.insn)
+			put_insn(l, block, &p, insns);
+	}
+}
+
+static int answer_placed(const struct procedures *l, uint32_t fn, char *text,
+			 struct client *cl, struct err *err)
+{
+	bool *there = memory_new(l->t.nblock, sizeof(*there));
+	struct table *blocks = NEW_TABLE("blocks", block_column);
+	struct table *insns = NEW_TABLE("instructions", text_column);
+	uint32_t number = placed_generation(&text);
+	int rc = 0;
+
+	put_placed(l, text, there, blocks, insns);
+	if (!table_nrow(insns))
+		rc = err_set(err, ERR_USAGE, "generation %" PRIu32 " of '%s' has left the "
+			     "function where it was", number, l->m.path);
+	for (uint32_t i = 0; i < l->t.nblock; i++)
+		if (l->t.block[i].fn == fn && !there[i] && procedures_block_samples(l, i) > 0)
+			put_block(l, i, l->t.base + l->t.block[i].off, blocks);
+	free(there);
+	if (rc == 0) {
+		show_give(cl, blocks);
+		show_give(cl, insns);
+	} else {
+		table_free(blocks);
+		table_free(insns);
+	}
+	return rc;
+}
+
+/* The function's blocks, a line for each; a descriptor. */
+static int write_blocks(const struct procedures *l, uint32_t fn, struct err *err)
+{
+	struct wr lines = { 0 };
+	char line[64];
+
+	for (uint32_t i = 0; i < l->t.nblock; i++)
+		if (l->t.block[i].fn == fn) {
+			(void)snprintf(line, sizeof(line), "0x%" PRIx64 " %" PRIu32 "\n",
+				       l->t.base + l->t.block[i].off, l->t.block[i].size);
+			wr_text(&lines, line);
+		}
+	int fd = io_memory_file(wr_bytes(&lines), err);
+	wr_free(&lines);
+	return fd;
+}
+
+static int annotate_placed(struct work *w, const struct procedures *l, uint32_t fn,
+			   struct client *cl, struct err *err)
+{
+	struct ask_job job = { .kind = JOB_PLACED, .nin = 3, .in = { -1, -1, -1 } };
+	struct wr text = { 0 };
+	int rc = -1;
+
+	job.in[0] = work_open_pristine(w, &l->m, err);
+	if (job.in[0] >= 0)
+		job.in[1] = ask_open_file(w->ask, l->m.path, err);
+	if (job.in[1] >= 0)
+		job.in[2] = write_blocks(l, fn, err);
+	if (job.in[2] >= 0 && procedures_text_job(w, &job, &text, err) == 0) {
+		wr_u8(&text, 0);
+		rc = answer_placed(l, fn, (char *)text.p, cl, err);
+	}
+	for (int i = 0; i < 3; i++)
+		if (job.in[i] >= 0)
+			close(job.in[i]);
+	wr_free(&text);
+	return rc;
+}
+
+static int check_generation(const struct store_module *m, const struct show_annotate *r,
+			    struct err *err)
+{
+	if (!m->generation)
+		return err_set(err, ERR_USAGE, "'%s' has no generation: it is the original",
+			       m->path);
+	if (r->generation && r->generation != m->generation)
+		return err_set(err, ERR_USAGE, "'%s' has generation %" PRIu32 ", not %" PRIu32,
+			       m->path, m->generation, r->generation);
+	return 0;
+}
+
+int show_annotate_read(int argc, const char *const *argv, struct show_annotate *out,
+		       struct err *err)
+{
+	static const char generation[] = "--generation";
+	const char *option = argc > 3 ? argv[3] : "--original";
+	size_t n = sizeof(generation) - 1;
+	char *end;
+
+	*out = (struct show_annotate){ argv[1], argv[2], false, 0 };
+	if (strcmp(option, "--original") == 0)
+		return 0;
+	out->placed = strncmp(option, generation, n) == 0;
+	if (out->placed && !option[n])
+		return 0;
+	unsigned long v = out->placed && option[n] == '=' && option[n + 1] >= '0' &&
+				  option[n + 1] <= '9'
+				  ? strtoul(option + n + 1, &end, 10)
+				  : 0;
+	if (!v || *end || v > UINT32_MAX)
+		return err_set(err, ERR_USAGE, "unknown option '%s'", option);
+	out->generation = (uint32_t)v;
+	return 0;
+}
+
+int show_annotate(struct work *w, const struct show_annotate *r, struct client *cl,
 		  struct err *err)
 {
 	struct store_module m = { 0 };
 	int rc;
 
-	if (access_find(w, cl, module, &m, err) < 0)
+	if (access_find(w, cl, r->module, &m, err) < 0 ||
+	    (r->placed && check_generation(&m, r, err) < 0))
 		return -1;
 	struct procedures *l = procedures_load(w, &m, err);
 	if (!l)
 		return -1;
-	uint32_t fn = procedures_find(w, l, function);
+	uint32_t fn = procedures_find(w, l, r->function);
 	if (fn == UINT32_MAX)
-		rc = err_set(err, ERR_USAGE, "'%s' has no function '%s'", m.path, function);
+		rc = err_set(err, ERR_USAGE, "'%s' has no function '%s'", m.path, r->function);
 	else
-		rc = annotate(w, l, fn, cl, err);
+		rc = (r->placed ? annotate_placed : annotate)(w, l, fn, cl, err);
 	procedures_free(l);
 	return rc;
 }

@@ -144,7 +144,8 @@ static int add_elsewhere(struct work *w, const struct client *cl, double *total,
 			 struct err *err)
 {
 	static const enum counter elsewhere[] = { COUNTER_KERNEL, COUNTER_VDSO, COUNTER_UNKNOWN,
-						  COUNTER_ANON, COUNTER_NOPROCESS };
+						  COUNTER_ANON, COUNTER_NOPROCESS,
+						  COUNTER_NOWHERE };
 	uint64_t n[NCOUNTER];
 
 	if (!access_sees_all(w, cl))

@@ -334,6 +334,7 @@ static const struct {
 	{ COUNTER_UNKNOWN, "[other files]" },
 	{ COUNTER_NOPROCESS, "[unknown processes]" },
 	{ COUNTER_ELSEWHERE, "[other pid namespaces]" },
+	{ COUNTER_NOWHERE, "[no known mapping]" },
 };
 enum { NELSEWHERE = sizeof(elsewhere) / sizeof(elsewhere[0]) };
 

@@ -28,11 +28,13 @@ const struct ctl_command ctl_commands[] = {
 	  "        measured, less what Morph has taken; T: 12h, 7d, 2026-11-20T14:30",
 	  ctl_saved },
 	{ "annotate",
-	  "MODULE FUNCTION [--log=LOG|PROFILE]... [--counts=PROFILE [--mhz=N]] [--blocks]\n"
-	  "        [--since=S] [--until=S] [--limit=N] [--binary=FILE]... [--store=DIR]",
-	  "a function's blocks and instructions with samples; --log: by recordings (no\n"
-	  "        daemon needed), with cycles and what they wait for; --counts: by how often\n"
-	  "        they ran",
+	  "MODULE FUNCTION [--original | --generation[=N]] [--log=LOG|PROFILE]...\n"
+	  "        [--counts=PROFILE [--mhz=N]] [--blocks] [--since=S] [--until=S]\n"
+	  "        [--limit=N] [--binary=FILE]... [--store=DIR]",
+	  "a function's blocks and instructions with samples, as they lie in the original,\n"
+	  "        or in the generation that is at the path; --log: by recordings (no daemon\n"
+	  "        needed), with cycles and what they wait for; --counts: by how often they\n"
+	  "        ran",
 	  ctl_annotate },
 	{ "explain", "MODULE",
 	  "a module in sentences: what runs, what it has brought, what is next, what would\n"
@@ -98,7 +100,7 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_import },
 	{ "export",
 	  "LOG|PROFILE... --html=OUT | -o OUT\n"
-	  "        --format=pprof|folded|speedscope|firefox|fdata|preagg|dot|html\n"
+	  "        --format=pprof|folded|speedscope|firefox|fdata|preagg|yaml|dot|html\n"
 	  "        [--module=NAME] [--binary=FILE]... [--store=DIR]",
 	  "writes what recordings or profiles show in the forms of other tools, or as one\n"
 	  "        page of HTML (no daemon needed)",

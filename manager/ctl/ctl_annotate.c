@@ -15,6 +15,7 @@
 #include "lib/err.h"
 #include "lib/io.h"
 #include "lib/memory.h"
+#include "lib/placed.h"
 #include "lib/say.h"
 #include "lib/search.h"
 #include "manager/ctl/ctl_evidence.h"
@@ -34,9 +35,11 @@ struct annotation {
 	struct arena *arena;
 	struct evidence e;
 	uint32_t module, function;	/* in e */
-	int fd, counts;			/* the original; -1: none */
+	/* the original, what is at its path if that is a generation; -1: none */
+	int fd, generation, counts;
 	struct table *fn, *causes, *blocks;
 	VEC(struct line) line;		/* ascending by addr */
+	VEC(struct placed_line) placed;	/* in the generation that is asked for */
 };
 
 /* --- what is asked for --- */
@@ -209,10 +212,82 @@ static void ask_source(struct annotation *a)
 
 			if (q->nframe && q->frame[0].line)
 				a->line.v[i].source = arena_printf(
-					a->arena, "%s:%u", evidence_base(q->frame[0].file),
+					a->arena, "%s:%u",
+					evidence_plain(&names, evidence_base(q->frame[0].file)),
 					q->frame[0].line);
 		}
 	wr_free(&places);
+}
+
+/* --- in a generation --- */
+
+static vaddr block_at(const struct annotation *a, int row)
+{
+	return strtoull(table_cell(a->blocks, row, 0), NULL, 16);
+}
+
+/* The function's blocks, a line for each; a descriptor. */
+static int write_blocks(const struct annotation *a, struct err *err)
+{
+	struct wr w = { 0 };
+
+	for (int i = 0; i < table_nrow(a->blocks); i++)
+		wr_text(&w, arena_printf(a->arena, "0x%" PRIx64 " %s\n", block_at(a, i),
+					 table_cell(a->blocks, i, 1)));
+	int fd = io_memory_file(wr_bytes(&w), err);
+	wr_free(&w);
+	return fd;
+}
+
+static int read_placed(struct annotation *a, char *text, struct err *err)
+{
+	uint32_t number = placed_generation(&text);
+	struct placed_line line;
+
+	if (a->o->generation && number != a->o->generation)
+		return err_set(err, ERR_INPUT, "generation %" PRIu32 " is there, not %" PRIu32,
+			       number, a->o->generation);
+	while (placed_next(&text, &line))
+		vec_push(a->arena, &a->placed, line);
+	if (!a->placed.n)
+		return err_set(err, ERR_INPUT, "generation %" PRIu32
+			       " has left the function where it was", number);
+	return 0;
+}
+
+static int ask_placed(struct annotation *a, struct err *err)
+{
+	struct bytes b;
+
+	if (a->generation < 0)
+		return err_set(err, ERR_INPUT, "no generation is there, but an original");
+	struct modulefile_job job = { .kind = JOB_PLACED, .nin = 3,
+				      .in = { a->fd, a->generation, write_blocks(a, err) } };
+	if (job.in[2] < 0)
+		return -1;
+	int rc = modulefile_text(a->o->source.at.morph_edit, &job, a->arena, &b, err);
+	close(job.in[2]);
+	return rc < 0 ? -1 : read_placed(a, text_of(a, b), err);
+}
+
+/* Where the generation has the block; NULL: it runs in the original's place. */
+static const struct placed_line *placed_block(const struct annotation *a, vaddr addr)
+{
+	for (uint32_t i = 0; i < a->placed.n; i++)
+		if (!a->placed.v[i].insn && a->placed.v[i].original == addr)
+			return &a->placed.v[i];
+	return NULL;
+}
+
+/* An address of the original, in hexadecimal digits, as it is in the generation. */
+static const char *image_of(const struct annotation *a, const char *original)
+{
+	vaddr addr = strtoull(original, NULL, 16);
+
+	for (uint32_t i = 0; addr && i < a->placed.n; i++)
+		if (a->placed.v[i].insn && a->placed.v[i].original == addr)
+			return arena_printf(a->arena, "0x%" PRIx64, a->placed.v[i].addr);
+	return original;
 }
 
 /* --- tables --- */
@@ -237,15 +312,18 @@ static void make_tables(struct annotation *a)
 	a->blocks = table_new("blocks", 8, block);
 }
 
+enum { INSN_COLUMNS = 10 };
+
+static const struct table_column insn_column[INSN_COLUMNS] = {
+	{ "address", TABLE_HEX }, { "samples", TABLE_REAL }, { "executions", TABLE_REAL },
+	{ "cycles", TABLE_REAL }, { "best_cycles", TABLE_REAL }, { "instruction", TABLE_TEXT },
+	{ "culprit", TABLE_TEXT }, { "why", TABLE_TEXT }, { "source", TABLE_TEXT },
+	{ "original", TABLE_HEX },	/* of a generation */
+};
+
 static struct table *insn_table(const struct annotation *a)
 {
-	static const struct table_column col[] = {
-		{ "address", TABLE_HEX }, { "samples", TABLE_REAL },
-		{ "executions", TABLE_REAL }, { "cycles", TABLE_REAL },
-		{ "best_cycles", TABLE_REAL }, { "instruction", TABLE_TEXT },
-		{ "culprit", TABLE_TEXT }, { "why", TABLE_TEXT }, { "source", TABLE_TEXT },
-	};
-	struct table *t = table_new("instructions", 9, col);
+	struct table *t = table_new("instructions", INSN_COLUMNS - 1, insn_column);
 
 	for (uint32_t i = 0; i < a->line.n; i++) {
 		const struct line *l = &a->line.v[i];
@@ -255,6 +333,89 @@ static struct table *insn_table(const struct annotation *a)
 
 		table_row_text(t, cell);
 	}
+	return t;
+}
+
+static void put_placed(const struct annotation *a, const struct placed_line *p,
+		       struct table *t)
+{
+	const struct line *l = p->original ? line_at(a, p->original) : NULL;
+	const char *addr = arena_printf(a->arena, "0x%" PRIx64, p->addr);
+
+	if (l) {
+		const char *cell[] = { addr, l->word[2], l->word[3], l->word[4], l->word[5],
+				       p->text, image_of(a, l->word[6]), l->word[7],
+				       l->source, l->word[1] };
+
+		table_row_text(t, cell);
+	} else {		/* it was added */
+		const char *cell[] = { addr, "0", "", "", "", p->text, "-", "", "", "" };
+
+		table_row_text(t, cell);
+	}
+}
+
+/* What has samples and no image runs in the original's place. */
+static struct table *placed_table(const struct annotation *a)
+{
+	struct table *t = table_new("instructions", INSN_COLUMNS, insn_column);
+
+	for (uint32_t i = 0; i < a->placed.n; i++)
+		if (a->placed.v[i].insn)
+			put_placed(a, &a->placed.v[i], t);
+	for (uint32_t i = 0; i < a->line.n; i++) {
+		const struct line *l = &a->line.v[i];
+		const struct placed_line stays = { true, l->addr, l->addr, 0, l->text };
+
+		if (strtod(l->word[2], NULL) > 0 && image_of(a, l->word[1]) == l->word[1])
+			put_placed(a, &stays, t);
+	}
+	return t;
+}
+
+static void put_placed_block(const struct annotation *a, int row, const char *addr,
+			     struct table *t)
+{
+	enum { COLUMNS = 9 };
+	const char *cell[COLUMNS];
+
+	cell[0] = addr;
+	for (int c = 1; c < COLUMNS - 1; c++)
+		cell[c] = table_cell(a->blocks, row, c);
+	cell[COLUMNS - 1] = table_cell(a->blocks, row, 0);
+	table_row_text(t, cell);
+}
+
+static int row_of(const struct annotation *a, vaddr block)
+{
+	for (int i = 0; i < table_nrow(a->blocks); i++)
+		if (block_at(a, i) == block)
+			return i;
+	return -1;
+}
+
+/* The blocks in the order of the generation; behind them those that have samples and no
+ * image. */
+static struct table *placed_blocks(const struct annotation *a)
+{
+	struct table_column col[9];
+	int n = table_ncol(a->blocks);
+
+	memcpy(col, table_columns(a->blocks), (size_t)n * sizeof(*col));
+	col[n] = (struct table_column){ "original", TABLE_HEX };
+	struct table *t = table_new("blocks", n + 1, col);
+	for (uint32_t i = 0; i < a->placed.n; i++) {
+		const struct placed_line *p = &a->placed.v[i];
+		int row = p->insn ? -1 : row_of(a, p->original);
+
+		if (row >= 0)
+			put_placed_block(a, row, arena_printf(a->arena, "0x%" PRIx64, p->addr),
+					 t);
+	}
+	for (int i = 0; i < table_nrow(a->blocks); i++)
+		if (strtod(table_cell(a->blocks, i, 3), NULL) > 0 &&
+		    !placed_block(a, block_at(a, i)))
+			put_placed_block(a, i, table_cell(a->blocks, i, 0), t);
 	return t;
 }
 
@@ -321,7 +482,8 @@ static int annotate(struct annotation *a, const char *module, const char *functi
 			       "--counts exact profiles");
 	if (ctl_evidence_function(&a->e, module, function, &a->module, &a->function, err) < 0)
 		return -1;
-	a->fd = evidence_open(&a->e.module.v[a->module], &a->o->source, err);
+	a->fd = evidence_open_both(&a->e.module.v[a->module], &a->o->source, &a->generation,
+				   err);
 	if (a->fd < 0)
 		return err_wrap(err, "'%s'", a->e.module.v[a->module].path);
 	if (a->o->counts) {
@@ -329,7 +491,8 @@ static int annotate(struct annotation *a, const char *module, const char *functi
 		if (a->counts < 0)
 			return -1;
 	}
-	if (ask_cycles(a, (double)a->e.period_ns / 1e9 * mhz * 1e6, err) < 0)
+	if (ask_cycles(a, (double)a->e.period_ns / 1e9 * mhz * 1e6, err) < 0 ||
+	    (a->o->placed && ask_placed(a, err) < 0))
 		return err_wrap(err, "'%s'", a->e.module.v[a->module].path);
 	return 0;
 }
@@ -337,7 +500,8 @@ static int annotate(struct annotation *a, const char *module, const char *functi
 static int show(const struct ctl *ctl, const struct ctl_evidence *o, const char *module,
 		const char *function)
 {
-	struct annotation a = { .o = o, .arena = arena_new(), .fd = -1, .counts = -1 };
+	struct annotation a = { .o = o, .arena = arena_new(), .fd = -1, .generation = -1,
+				.counts = -1 };
 	struct ctl_tables t = { 0 };
 	struct err err = { 0 };
 	int code = ctl_evidence_read(o, o->log, o->nlog, a.arena, &a.e);
@@ -350,14 +514,17 @@ static int show(const struct ctl *ctl, const struct ctl_evidence *o, const char 
 	if (code == 0) {
 		t.at[t.n++] = a.fn;
 		t.at[t.n++] = a.causes;
-		t.at[t.n++] = o->blocks ? hottest(a.blocks, o->limit) : a.blocks;
+		struct table *blocks = o->placed ? placed_blocks(&a) : a.blocks;
+		t.at[t.n++] = o->blocks ? hottest(blocks, o->limit) : blocks;
 		if (!o->blocks) {
 			ask_text(&a);
 			ask_source(&a);
-			t.at[t.n++] = insn_table(&a);
+			t.at[t.n++] = o->placed ? placed_table(&a) : insn_table(&a);
 		} else {
-			table_free(a.blocks);
+			table_free(blocks);
 		}
+		if (o->placed)
+			table_free(a.blocks);
 		code = ctl_print(ctl, &t, 0);
 	} else {
 		table_free(a.fn);
@@ -366,6 +533,8 @@ static int show(const struct ctl *ctl, const struct ctl_evidence *o, const char 
 	}
 	if (a.fd >= 0)
 		close(a.fd);
+	if (a.generation >= 0)
+		close(a.generation);
 	if (a.counts >= 0)
 		close(a.counts);
 	arena_free(a.arena);

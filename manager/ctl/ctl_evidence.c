@@ -120,6 +120,15 @@ static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 	case 'd':
 		o->dot = true;
 		return 0;
+	case 'r':
+		o->original = true;
+		return 0;
+	case 'g':
+		o->placed = true;
+		return !optarg || parse_limit(optarg, &o->generation)
+			       ? 0
+			       : wrong(ctl, "--generation", optarg,
+				       "not a number from 1 on");
 	case 'B':
 		o->blocks = true;
 		return 0;
@@ -141,11 +150,13 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 		{ "by", required_argument, NULL, 'y' },
 		{ "counts", required_argument, NULL, 'c' },
 		{ "dot", no_argument, NULL, 'd' },
+		{ "generation", optional_argument, NULL, 'g' },
 		{ "html", required_argument, NULL, 'H' },
 		{ "limit", required_argument, NULL, 'l' },
 		{ "log", required_argument, NULL, 'L' },
 		{ "mhz", required_argument, NULL, 'z' },
 		{ "module", required_argument, NULL, 'm' },
+		{ "original", no_argument, NULL, 'r' },
 		{ "output", required_argument, NULL, 'O' },
 		{ "shares", no_argument, NULL, 'h' },
 		{ "since", required_argument, NULL, 'i' },
@@ -172,6 +183,11 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 	}
 	if (code == 0 && out->mhz > 0 && !out->counts) {
 		say_line(stderr, "morphctl %s: --mhz is for executions: --counts names them",
+			 ctl->command->name);
+		code = 2;
+	}
+	if (code == 0 && out->original && out->placed) {
+		say_line(stderr, "morphctl %s: either --original or --generation",
 			 ctl->command->name);
 		code = 2;
 	}
@@ -282,7 +298,9 @@ int ctl_evidence_nothing(const struct ctl_evidence *o, bool found)
 	return 1;
 }
 
-static uint32_t find_function(const struct evidence_module *m, const char *name)
+/* By its name, as it is or as it is shown, or by its entry. */
+static uint32_t find_function(const struct evidence *e, const struct evidence_module *m,
+			      const char *name)
 {
 	const char *hex = strncmp(name, "fn_", 3) == 0	? name + 3
 			  : strncmp(name, "0x", 2) == 0 ? name + 2
@@ -290,6 +308,7 @@ static uint32_t find_function(const struct evidence_module *m, const char *name)
 
 	for (uint32_t i = 0; i < m->nfunction; i++)
 		if (strcmp(m->function[i].name, name) == 0 ||
+		    strcmp(evidence_plain(e, m->function[i].name), name) == 0 ||
 		    (hex && m->function[i].entry == strtoull(hex, NULL, 16)))
 			return i;
 	return EVIDENCE_NONE;
@@ -301,7 +320,7 @@ int ctl_evidence_function(const struct evidence *e, const char *module, const ch
 	*out_module = find_module(e, module);
 	if (*out_module == EVIDENCE_NONE)
 		return err_set(err, ERR_INPUT, "no samples of '%s'", module);
-	*out_function = find_function(&e->module.v[*out_module], function);
+	*out_function = find_function(e, &e->module.v[*out_module], function);
 	if (*out_function == EVIDENCE_NONE)
 		return err_set(err, ERR_INPUT, "no samples of a function '%s' of '%s'",
 			       function, e->module.v[*out_module].path);

@@ -17,6 +17,10 @@ struct ctl_evidence {
 	bool dot;			/* for Graphviz */
 	const char *out;		/* NULL: standard output */
 	bool blocks;			/* only these, hottest first */
+	/* in the order and at the addresses of a generation, whichever it is if the number
+	 * is 0 */
+	bool original, placed;
+	uint32_t generation;
 	const char *html;		/* a page is written to it; NULL: no page */
 	const char *counts;		/* an exact profile, NULL: none */
 	double mhz;			/* 0: as the machine says */

@@ -49,6 +49,7 @@ static const struct form {
 	{ "firefox", export_firefox, NJOB_FORM },
 	{ "fdata", NULL, JOB_FDATA },
 	{ "preagg", NULL, JOB_PREAGG },
+	{ "yaml", NULL, JOB_YAML },
 	{ "dot", NULL, JOB_DOT },
 	{ "html", NULL, NJOB_FORM },
 	{ NULL, NULL, NJOB_FORM },

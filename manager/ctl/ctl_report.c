@@ -38,9 +38,11 @@ static int report_logs(const struct ctl *ctl, const struct ctl_evidence *o)
 	if (code == 0)
 		code = ctl_evidence_read(o, o->log, o->nlog, a, &e);
 
-	if (code == 0 && (reporttable_is_by_callees(o) || o->callers) && !e.with_stacks) {
+	if (code == 0 && (reporttable_is_by_callees(o) || o->callers) && !e.with_stacks &&
+	    !(o->callers && e.call.n)) {
 		say_line(stderr, "morphctl report: --%s: no recording has stacks "
-			 "(record --stacks)", o->callers ? "by=caller" : "sort=callees");
+			 "(record --stacks)%s", o->callers ? "by=caller" : "sort=callees",
+			 o->callers ? ", and no profile has counted calls" : "");
 		code = 1;
 	}
 	if (code == 0)
@@ -97,6 +99,7 @@ int ctl_report(const struct ctl *ctl, int argc, char **argv)
 	if (code)
 		return code;
 	o.source.stacks = true;
+	o.source.calls = o.callers;
 	if (optind < argc)
 		o.module = argv[optind];
 	if (argc - optind > 1 || (o.html && !is_page(&o, argc - optind)))

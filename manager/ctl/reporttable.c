@@ -115,10 +115,11 @@ struct table *reporttable_by(const struct evidence *e, const struct ctl_evidence
 
 struct table *reporttable_callers(const struct evidence *e, const struct ctl_evidence *o)
 {
-	static const struct table_column col[] = {
+	const struct table_column col[] = {
 		{ "module", TABLE_TEXT }, { "procedure", TABLE_TEXT },
 		{ "called_by_module", TABLE_TEXT }, { "called_by", TABLE_TEXT },
-		{ "samples", TABLE_REAL }, { "share_pct", TABLE_REAL },
+		{ e->executions ? "calls" : "samples", TABLE_REAL },
+		{ "share_pct", TABLE_REAL },
 	};
 	struct table *t = table_new("callers", 6, col);
 	struct callers c;
@@ -126,7 +127,7 @@ struct table *reporttable_callers(const struct evidence *e, const struct ctl_evi
 	callers_make(e, o->module, &c);
 	for (uint32_t i = 0; i < c.n && i < o->limit; i++)
 		table_row(t, c.at[i].module, c.at[i].procedure, c.at[i].by_module, c.at[i].by,
-			  c.at[i].samples, ctl_evidence_percent(c.at[i].samples, e->total));
+			  c.at[i].count, ctl_evidence_percent(c.at[i].count, c.whole));
 	return t;
 }
 

@@ -187,22 +187,23 @@ static void ask_sources(const struct gather_input *in, uint32_t module, int fd,
 
 			if (q->nframe && q->frame[0].line)
 				insn.v[i]->source = arena_printf(
-					a, "%s:%u", evidence_base(q->frame[0].file),
+					a, "%s:%u",
+					evidence_plain(&names, evidence_base(q->frame[0].file)),
 					q->frame[0].line);
 		}
 	wr_free(&places);
 }
 
-static void name_functions(const struct evidence_module *em, struct arena *a,
+static void name_functions(const struct evidence *e, const struct evidence_module *em,
 			   struct pagemodule *m)
 {
 	for (uint32_t i = 0; i < m->fn.n; i++) {
 		struct pagemodule_fn *fn = &m->fn.v[i];
 
-		fn->name = arena_printf(a, "fn_%" PRIx64, fn->entry);
+		fn->name = arena_printf(e->arena, "fn_%" PRIx64, fn->entry);
 		for (uint32_t k = 0; k < em->nfunction; k++)
 			if (em->function[k].entry == fn->entry && em->function[k].size)
-				fn->name = em->function[k].name;
+				fn->name = evidence_plain(e, em->function[k].name);
 	}
 }
 
@@ -218,7 +219,7 @@ static void gather_one(const struct gather_input *in, uint32_t module, struct ga
 		out->failed = arena_printf(a, "%s", err.text);
 	else if (has_lines(in->evidence, module))
 		ask_sources(in, module, fd[0], a, &out->module);
-	name_functions(em, a, &out->module);
+	name_functions(in->evidence, em, &out->module);
 	out->module.path = em->path;
 	for (int i = 0; i < 2; i++)
 		if (fd[i] >= 0)

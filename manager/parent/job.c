@@ -47,6 +47,7 @@ static const struct shape shape[NJOB] = {
 	[JOB_VERIFY]	  = { NULL,	     2, 2, 1, true },
 	[JOB_SYMBOLS]	  = { "symbols",     1, 2, 1, true },
 	[JOB_DISASSEMBLE] = { "disassemble", 1, 1, 1, true },
+	[JOB_PLACED]	  = { "placed",	     3, 3, 1, false },
 	[JOB_EXPLAIN]	  = { "analyze",     1, 2, 1, true },
 	[JOB_INTERPRET]	  = { "interpret",   2, 3, 1, false },
 	[JOB_DERIVED]	  = { "derived",     3, 3, 1, true },
@@ -193,7 +194,7 @@ static bool has_one_output(enum job_kind kind)
 {
 	return kind == JOB_INTERPRET || kind == JOB_EXECUTIONS || kind == JOB_COUNTS ||
 	       kind == JOB_PLACES || kind == JOB_CODE_NAMES || kind == JOB_EXPORT ||
-	       kind == JOB_FOREIGN ||
+	       kind == JOB_FOREIGN || kind == JOB_PLACED ||
 	       kind == JOB_INHERIT || kind == JOB_ANNOTATE || kind == JOB_PICTURE ||
 	       kind == JOB_UNWIND_ROWS || kind == JOB_UNWIND;
 }
@@ -202,8 +203,8 @@ static bool has_one_output(enum job_kind kind)
 static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYTES], char **arg)
 {
 	static const char *const option[] = { "-o", "--map", "--stats" };
-	static const char *const form[NJOB_FORM] = { "fdata", "preagg", "dot", "flow",
-							  "flowdot" };
+	static const char *const form[NJOB_FORM] = { "fdata", "preagg", "yaml", "dot",
+							  "calls", "flow", "flowdot" };
 	const bool interprets = spec->kind == JOB_INTERPRET || spec->kind == JOB_EXECUTIONS;
 	int n = 0, fd = FIRST_FD;
 

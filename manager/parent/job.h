@@ -28,6 +28,7 @@ enum job_kind {
 	JOB_VERIFY,
 	JOB_SYMBOLS,	/* in: module, perhaps its debug file.  out: text */
 	JOB_DISASSEMBLE,	/* in: module.  out: text.  a: address, b: bytes */
+	JOB_PLACED,	/* in: original, generation, blocks.  out: text */
 	JOB_EXPLAIN,	/* in: module, perhaps its profile.  out: what analysis says, as text */
 	/* in: mapped file, states or branch counts; if it is a generation, its original.  out:
 	 * edges */
@@ -70,7 +71,9 @@ enum job_kind {
 };
 
 /* What JOB_EXPORT writes. */
-enum job_form { JOB_FDATA, JOB_PREAGG, JOB_DOT, JOB_FLOW, JOB_FLOW_DOT, NJOB_FORM };
+enum job_form {
+	JOB_FDATA, JOB_PREAGG, JOB_YAML, JOB_DOT, JOB_CALLS, JOB_FLOW, JOB_FLOW_DOT, NJOB_FORM
+};
 
 /* What a request to the parent does to the job under way (MSG_YIELD). */
 enum yield_act { YIELD_NOTHING, YIELD_STOP, YIELD_GO_ON, YIELD_HURRY, YIELD_GIVE_UP };

@@ -1,18 +1,20 @@
-/* callers.h - which procedures called which, of evidence with stacks */
+/* callers.h - which procedures called which, of evidence with stacks or counted calls */
 #ifndef MANAGER_REPORT_CALLERS_H
 #define MANAGER_REPORT_CALLERS_H
 
 #include "manager/report/evidence.h"
 
 struct caller {
-	const char *module, *procedure;		/* fit to show */
+	const char *module, *procedure;		/* plain */
 	const char *by_module, *by;
-	/* with the call on their stack, each once, however often it is there: time of the
-	 * procedure, and of all that it called, when it was called from there */
-	double samples;
+	/* samples with the call on their stack, each once, however often it is there: time of
+	 * the procedure, and of all that it called, when it was called from there; or calls,
+	 * where these were counted */
+	double count;
 };
 
 struct callers {
+	double whole;			/* of which counts are parts: all samples, or calls */
 	uint32_t n;
 	struct caller *at;		/* most first, equal ones by names */
 };

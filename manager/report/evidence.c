@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,6 +27,46 @@ static void add_place(struct evidence *e, const struct evidence_place *p)
 	vec_push(e->arena, &e->place, *p);
 	evidence_add_alone(e, e->place.n - 1);
 	e->total += p->count;
+}
+
+/* The calls of an exact profile, direct and indirect, within its module; what was called and
+ * from where become places without executions, whose names are asked for in *lines. */
+static int add_calls(struct evidence *e, const struct profile *p, int fd,
+		     const struct evidence_source *source, uint32_t module, struct wr *lines,
+		     struct err *err)
+{
+	const struct evidence_place place = { .program = EVIDENCE_NONE, .module = module,
+					      .function = EVIDENCE_NONE };
+	struct modulefile_job job = { .kind = JOB_EXPORT, .nin = 2, .in = { fd, -1 },
+				      .a = JOB_CALLS };
+	struct wr profile = { 0 };
+	struct bytes text;
+	uint64_t at, to;
+	double count;
+
+	profile_write(p, &profile);
+	job.in[1] = io_memory_file(wr_bytes(&profile), err);
+	wr_free(&profile);
+	if (job.in[1] < 0)
+		return -1;
+	int rc = modulefile_text(source->at.morph_edit, &job, e->arena, &text, err);
+	close(job.in[1]);
+	if (rc < 0)
+		return -1;
+	char *rest = arena_alloc(e->arena, text.n + 1);
+	memcpy(rest, text.p, text.n);
+	for (char *line; (line = strsep(&rest, "\n")) && rest; ) {
+		if (sscanf(line, "call 0x%" SCNx64 " 0x%" SCNx64 " %lf", &at, &to,
+			   &count) != 3 || !(count > 0 && count < 1e18))
+			return err_set(err, ERR_INPUT, "what tells of its calls is malformed");
+		struct evidence_call call = { e->place.n, e->place.n + 1, count };
+		vec_push(e->arena, &e->call, call);
+		wr_text(lines, arena_printf(e->arena, "0x%" PRIx64 "\n0x%" PRIx64 "\n", to,
+					    at));
+		vec_push(e->arena, &e->place, place);
+		vec_push(e->arena, &e->place, place);
+	}
+	return 0;
 }
 
 static void add_blocks(struct evidence *e, const struct profile *p,
@@ -48,6 +89,8 @@ static void add_blocks(struct evidence *e, const struct profile *p,
 			   : -1;
 	if (p->nblock &&
 	    (fd < 0 ||
+	     (source->calls && profile_is_exact(p) &&
+	      add_calls(e, p, fd, source, place.module, &lines, &why) < 0) ||
 	     evidence_ask_names(e, source->at.morph_edit, fd, &lines, first, &why) < 0))
 		e->module.v[place.module].note = arena_printf(e->arena, "%s", why.text);
 	if (fd >= 0)

@@ -67,6 +67,12 @@ struct evidence_stack {
 	double count;
 };
 
+/* Calls that were counted. */
+struct evidence_call {
+	uint32_t procedure, by;		/* places: what was called, and the call */
+	double count;
+};
+
 struct evidence {
 	struct arena *arena;
 	const char *clock;		/* NULL: nothing was added */
@@ -84,6 +90,7 @@ struct evidence {
 	VEC(struct evidence_module) module;
 	VEC(struct evidence_place) place;
 	VEC(struct evidence_stack) stack;
+	VEC(struct evidence_call) call;
 };
 
 struct evidence_source {
@@ -91,6 +98,7 @@ struct evidence_source {
 	const char *const *binary;	/* [nbinary] files that are looked at before a path */
 	uint32_t nbinary;
 	bool stacks;			/* callers are wanted, where there are stacks */
+	bool calls;			/* so are calls, where they were counted */
 	/* of each log, this part of its time alone, from its first event on; 0: to its end */
 	uint64_t since_ns, until_ns;
 };
@@ -116,8 +124,10 @@ int evidence_open_mapped(const struct evidence_source *source, const char *path,
 /* The indices of what has that name, entered if it is not there yet. */
 uint32_t evidence_program(struct evidence *e, const char *path);
 uint32_t evidence_module(struct evidence *e, const char *path, bool file);
-/* The text as it may be shown. */
+/* The text as it may be shown, and the other way round: what shows a text itself, as tables do,
+ * gets it plain. */
 const char *evidence_shown(struct evidence *e, const char *text);
+const char *evidence_plain(const struct evidence *e, const char *shown);
 /* Samples whose stacks are cut off, where there are stacks. */
 double evidence_cut(const struct evidence *e);
 /* Adds a stack of one place, whose callers are not known. */

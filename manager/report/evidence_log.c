@@ -27,10 +27,12 @@
 #include "monitor/spool.h"
 
 /* Samples in no file, in the place of a file's index. */
-enum elsewhere { IN_KERNEL = 1, IN_VDSO, IN_MADE, IN_UNKNOWN, IN_OTHERS, NELSEWHERE };
+enum elsewhere { IN_KERNEL = 1, IN_VDSO, IN_MADE, IN_UNKNOWN, IN_OTHERS, IN_NO_MAPPING,
+		 NELSEWHERE };
 static const char *const elsewhere_name[NELSEWHERE] = {
 	[IN_KERNEL] = "[kernel]", [IN_VDSO] = "[vdso]", [IN_MADE] = "[code made at run time]",
 	[IN_UNKNOWN] = "[unknown processes]", [IN_OTHERS] = "[other pid namespaces]",
+	[IN_NO_MAPPING] = "[no known mapping]",
 };
 
 /* Code that a process has made: the first of those, by number of their makers. */
@@ -114,6 +116,7 @@ enum { FRAMES_MAX = 2 + CALLSTACK_DEPTH_MAX };		/* with how it ends, and the ker
 static const enum elsewhere where[] = {
 	[SPACE_VDSO] = IN_VDSO, [SPACE_ANON] = IN_MADE,
 	[SPACE_NOPROCESS] = IN_UNKNOWN, [SPACE_ELSEWHERE] = IN_OTHERS,
+	[SPACE_NOWHERE] = IN_NO_MAPPING,
 };
 
 static uint32_t made_by(uint32_t maker)

@@ -22,6 +22,14 @@ const char *evidence_shown(struct evidence *e, const char *text)
 	return copy;
 }
 
+const char *evidence_plain(const struct evidence *e, const char *shown)
+{
+	char *copy = arena_dup(e->arena, shown, strlen(shown) + 1);
+
+	utf8_unescape(copy);
+	return copy;
+}
+
 uint32_t evidence_program(struct evidence *e, const char *path)
 {
 	struct evidence_program p;

@@ -112,7 +112,7 @@ static void want(struct stackwalker *w, uint64_t addr)
 {
 	const struct range *r = range_at(w->now.v, w->now.n, addr);
 
-	if (!r)
+	if (!r || r->file == SPACE_MAPPING_ANON)
 		return;
 	while (r->file != SPACE_MAPPING_VDSO && w->rows.n <= r->file)
 		vec_push(w->arena, &w->rows, (struct rows_of){ 0 });
@@ -207,15 +207,20 @@ static void write_space(struct stackwalker *w, uint32_t number, struct wr *out)
 	const struct range *range = (const struct range *)(const void *)key->p;
 	uint32_t n = (uint32_t)(key->n / sizeof(*range));
 	struct callstack_mapping *m = arena_array(w->batch, n, sizeof(*m));
+	uint32_t k = 0;
 
+	/* to who follows stacks, what is in no mapping is code made at run time */
 	for (uint32_t i = 0; i < n; i++) {
-		m[i] = (struct callstack_mapping){ range[i].start, range[i].end, range[i].off,
+		if (range[i].file == SPACE_MAPPING_ANON)
+			continue;
+		m[k] = (struct callstack_mapping){ range[i].start, range[i].end, range[i].off,
 						   CALLSTACK_NO_TABLE };
 		const struct rows_of *rows = rows_of(w, range[i].file);
 		if (rows && rows->asked == HAS_ROWS)
-			m[i].table = rows->table;
+			m[k].table = rows->table;
+		k++;
 	}
-	callstack_write_space(m, n, out);
+	callstack_write_space(m, k, out);
 }
 
 static int ask_stacks(struct stackwalker *w, struct bytes *out, struct err *err)
@@ -247,6 +252,8 @@ static struct stackwalker_place place_of(const struct stackwalker *w, uint32_t s
 	const struct range *r = range_at(range, (uint32_t)(key->n / sizeof(*range)), addr);
 
 	if (!r)
+		return (struct stackwalker_place){ SPACE_NOWHERE, 0, 0 };
+	if (r->file == SPACE_MAPPING_ANON)
 		return (struct stackwalker_place){ SPACE_ANON, 0, addr };
 	if (r->file == SPACE_MAPPING_VDSO)
 		return (struct stackwalker_place){ SPACE_VDSO, 0, 0 };

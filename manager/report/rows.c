@@ -26,7 +26,7 @@ static void by_procedure(const struct evidence *e, const struct evidence_place *
 	if (p->function != EVIDENCE_NONE) {
 		const struct evidence_function *f = &m->function[p->function];
 
-		row->what = f->name;
+		row->what = evidence_plain(e, f->name);
 		row->entry = f->entry;
 		row->size = f->size;
 	} else {
@@ -38,18 +38,19 @@ static void by_line(const struct evidence *e, const struct evidence_place *p, st
 {
 	const struct evidence_frame *f = p->nframe ? &p->frame[0] : NULL;
 
-	row->what = f && f->line ? arena_printf(e->arena, "%s:%u", f->file, f->line)
+	row->what = f && f->line ? arena_printf(e->arena, "%s:%u", evidence_plain(e, f->file),
+						f->line)
 				 : "[no line known]";
-	row->in = f ? f->name : evidence_name(e, p);
+	row->in = evidence_plain(e, f ? f->name : evidence_name(e, p));
 }
 
 static void by_inlined(const struct evidence *e, const struct evidence_place *p,
 		       struct row *row)
 {
-	row->what = p->nframe ? p->frame[0].name : evidence_name(e, p);
+	row->what = evidence_plain(e, p->nframe ? p->frame[0].name : evidence_name(e, p));
 	for (uint32_t i = 1; i < p->nframe; i++)
 		row->in = arena_printf(e->arena, "%s%s%s", row->in, i > 1 ? " < " : "",
-				       p->frame[i].name);
+				       evidence_plain(e, p->frame[i].name));
 }
 
 static struct row row_of(const struct evidence *e, const struct evidence_place *p,

@@ -16,7 +16,7 @@ enum rows_by {
 };
 extern const char *const rows_by_name[NROWS_BY + 1];	/* ends with NULL */
 
-struct row {
+struct row {			/* texts are plain */
 	const char *module;	/* "" where rows are not of modules */
 	const char *what;	/* the program, procedure, FILE:LINE and so on */
 	const char *in;		/* LINE: the procedure; INLINED: into what, "a < b"; else "" */

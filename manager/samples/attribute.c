@@ -128,6 +128,7 @@ static void take_sample(struct attribute *a, const struct spool_event *ev)
 		[SPACE_ANON] = COUNTER_ANON,
 		[SPACE_NOPROCESS] = COUNTER_NOPROCESS,
 		[SPACE_ELSEWHERE] = COUNTER_ELSEWHERE,
+		[SPACE_NOWHERE] = COUNTER_NOWHERE,
 	};
 	uint32_t file;
 	file_off off;

@@ -275,6 +275,25 @@ const struct space_file *spaces_file(const struct spaces *s, uint32_t file)
 
 /* --- events --- */
 
+/* Memory of no file.  A runtime makes it executable a page at a time: what adjoins is one
+ * mapping, and those of one process take at most half of the room that it has, so that they
+ * never cost it its files; what is over is not known. */
+static struct mappings *put_anon(const struct spaces *s, struct mappings *map,
+				 const struct mapping *m)
+{
+	struct mapping all = { m->start, m->end, 0, FILE_ANON };
+	const struct mapping *below = m->start ? mappings_find(map, m->start - 1) : NULL;
+	const struct mapping *above = mappings_find(map, m->end);
+
+	if (below && below->file == FILE_ANON)
+		all.start = below->start;
+	if (above && above->file == FILE_ANON)
+		all.end = above->end;
+	if (mappings_count(map) >= s->limit.process_mappings / 2)
+		return mappings_cut(map, m->start, m->end);
+	return mappings_put(map, &all);
+}
+
 /* Enters a mapping; what does not fit or is no range is counted. */
 void space_map(struct spaces *s, uint32_t pid, const struct mapping *m)
 {
@@ -296,8 +315,9 @@ void space_map(struct spaces *s, uint32_t pid, const struct mapping *m)
 		process_clear(s, p);
 		return;
 	}
-	p->map = m->file == FILE_ANON ? mappings_cut(p->map, m->start, m->end)
-				      : mappings_put(p->map, m);
+	p->map = m->file == FILE_NONE	? mappings_cut(p->map, m->start, m->end)
+		 : m->file == FILE_ANON ? put_anon(s, p->map, m)
+					: mappings_put(p->map, m);
 	s->nmapping += mappings_count(p->map);
 	s->nmapping -= n;
 	p->dirty = true;
@@ -326,13 +346,13 @@ static void take_mmap(struct spaces *s, const struct spool_event *ev)
 
 		/* A file beyond the limit must still cut what was mapped there before. */
 		if (space_file_enter(s, &f, &m.file) < 0)
-			m.file = FILE_ANON;
+			m.file = FILE_NONE;
 		else
 			m.file += FILE_FIRST;
 	}
 	space_map(s, ev->pid, &m);
 	struct process *p = space_slot(s, ev->pid);
-	if (p->used && !p->run.exe && m.file >= FILE_FIRST) {
+	if (p->used && !p->run.exe && m.file >= FILE_FIRST && m.file != FILE_NONE) {
 		p->run.exe = m.file - FILE_FIRST + 1;
 		p->dirty = true;
 	}
@@ -423,7 +443,9 @@ enum space_hit spaces_find(struct spaces *s, uint32_t pid, uint64_t pc, uint32_t
 	if (!p->used || p->over)
 		return pid ? SPACE_NOPROCESS : SPACE_ELSEWHERE;
 	const struct mapping *m = mappings_find(p->map, pc);
-	if (!m || m->file == FILE_ANON)
+	if (!m)
+		return SPACE_NOWHERE;
+	if (m->file == FILE_ANON)
 		return SPACE_ANON;
 	if (m->file == FILE_VDSO)
 		return SPACE_VDSO;
@@ -442,8 +464,8 @@ static void tell_mapping(void *ctx, const struct mapping *m)
 	const struct telling *t = ctx;
 	struct space_mapping told = { m->start, m->end, m->pgoff, m->file - FILE_FIRST };
 
-	if (m->file == FILE_VDSO)
-		told.file = SPACE_MAPPING_VDSO;
+	if (m->file < FILE_FIRST)
+		told.file = m->file == FILE_VDSO ? SPACE_MAPPING_VDSO : SPACE_MAPPING_ANON;
 	t->f(t->ctx, &told);
 }
 

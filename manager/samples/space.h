@@ -33,9 +33,10 @@ struct space_run {		/* a process since it became what it is */
 enum space_hit {
 	SPACE_FILE,		/* file and offset are valid */
 	SPACE_VDSO,
-	SPACE_ANON,		/* no mapping of a file: code generated at run time */
+	SPACE_ANON,		/* executable memory of no file: code generated at run time */
 	SPACE_NOPROCESS,	/* nothing is known about the process */
 	SPACE_ELSEWHERE,	/* process 0: some process of another pid namespace */
+	SPACE_NOWHERE,		/* no mapping of the process is known there */
 };
 
 struct spaces_limits {		/* 0: the default; the defaults were chosen, not measured */
@@ -68,9 +69,10 @@ enum space_hit spaces_find(struct spaces *s, uint32_t pid, uint64_t pc, uint32_t
 struct space_mapping {
 	uint64_t start, end;		/* [start, end), addresses in the process */
 	file_off off;			/* of start */
-	uint32_t file;			/* SPACE_MAPPING_VDSO: none, the vdso */
+	uint32_t file;			/* SPACE_MAPPING_VDSO, SPACE_MAPPING_ANON: none */
 };
 #define SPACE_MAPPING_VDSO UINT32_MAX
+#define SPACE_MAPPING_ANON (UINT32_MAX - 1)
 /* Calls f for each mapping of the process, ascending and disjoint. */
 void spaces_each_mapping(const struct spaces *s, uint32_t pid,
 			 void (*f)(void *ctx, const struct space_mapping *m), void *ctx);

@@ -5,8 +5,9 @@
 #include "manager/samples/mapping.h"
 #include "manager/samples/space.h"
 
-/* mapping.file; files from FILE_FIRST.  FILE_ANON is never entered: it only cuts. */
+/* mapping.file; files from FILE_FIRST.  FILE_NONE is never entered: it only cuts. */
 enum { FILE_ANON = 0, FILE_VDSO = 1, FILE_FIRST = 2 };
+#define FILE_NONE UINT32_MAX
 
 struct process {
 	uint32_t pid;

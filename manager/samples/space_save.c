@@ -7,6 +7,7 @@
  *         | process: uleb pid threads headless whole over time_ns
  *   row   uleb nfile | file: uleb dev_major dev_minor inode generation, str path
  *         | uleb exe from nmapping | mapping: uleb start length pgoff file
+ *           (0: memory of no file, 1: the vdso, else the number of a file of the row and 2)
  *
  * Tested by tests/unit/manager/samples/test_space.c and test_space_save.c.
  */

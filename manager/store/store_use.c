@@ -27,7 +27,7 @@ static int machine_samples(struct store *s, uint64_t *out, struct err *err)
 	if (store_counters(s, n, err) < 0)
 		return -1;
 	*out = n[COUNTER_KNOWN] + n[COUNTER_OUTSIDE] + n[COUNTER_UNKNOWN] + n[COUNTER_ANON] +
-	       n[COUNTER_VDSO] + n[COUNTER_KERNEL];
+	       n[COUNTER_VDSO] + n[COUNTER_KERNEL] + n[COUNTER_NOWHERE];
 	return 0;
 }
 

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
+#include "lib/utf8.h"
 
 /* --- jobs that print text --- */
 
@@ -177,7 +179,7 @@ static int symbols(struct work *w, const struct store_module *m, struct wr *out,
 	return rc;
 }
 
-/* "ADDRESS NAME"; a symbol version is cut off. */
+/* "ADDRESS NAME", which becomes plain; a symbol version is cut off. */
 static bool parse_symbol(char *line, vaddr *addr, const char **name)
 {
 	char *end;
@@ -189,6 +191,7 @@ static bool parse_symbol(char *line, vaddr *addr, const char **name)
 	char *version = strchr(end + 1, '@');
 	if (version && strcmp(version, "@plt") != 0 && version != end + 1)
 		*version = '\0';
+	utf8_unescape(end + 1);
 	return true;
 }
 
@@ -247,13 +250,17 @@ uint32_t procedures_find(struct work *w, const struct procedures *l, const char 
 		addr = strtoull(name + (name[0] == 'f' ? 3 : 2), NULL, 16);
 	} else {
 		const char *at;
+		char *plain = memory_need(strdup(name));	/* as it was shown */
 
+		utf8_unescape(plain);
 		found = false;
 		struct bytes rest = symbols(w, &l->m, &text, &err) < 0 ? (struct bytes){ 0 } :
 				    wr_bytes(&text);
 		while (!found && procedures_next_line(&rest, line, sizeof(line)))
-			found = parse_symbol(line, &addr, &at) && strcmp(at, name) == 0;
+			found = parse_symbol(line, &addr, &at) &&
+				(strcmp(at, name) == 0 || strcmp(at, plain) == 0);
 		wr_free(&text);
+		free(plain);
 	}
 	for (uint32_t i = 0; found && i < l->t.nfn; i++)
 		if (l->t.fn[i].entry == addr)

@@ -64,6 +64,10 @@ function=$(awk 'NR == 2 { print $2 }' "$root/report")
 ctl annotate gzip "$function" >"$root/annotated"
 check "annotate shows blocks" grep -q '^blocks' "$root/annotated"
 check "annotate shows instructions" grep -q 'mov ' "$root/annotated"
+check "--original is the same" diff "$root/annotated" <(ctl annotate gzip "$function" --original)
+said() { grep -q "$1" <<<"$("${@:2}" 2>&1)"; }
+check "of an original no generation is shown" said 'has no generation' ctl annotate gzip "$function" --generation
+check "nor of a number that is none" said "unknown option '--generation=x'" ctl annotate gzip "$function" --generation=x
 ctl explain "$root/bin/perl" >"$root/explained"
 check "explain gives reasons with counts" grep -qE '^movable +[0-9]+' "$root/explained"
 all_told() { awk '$1 ~ /^(high|medium|low)$/ { n++; sum += $2 } END { exit !(n == 3 && sum > 99.9 && sum < 100.1) }' "$root/explained"; }
@@ -80,6 +84,16 @@ for p in perl gzip sort; do
 		"$(stat -c %a:%u:%g "$root/orig/$p")" ]
 done
 check "verify --all" ctl verify --all
+ctl --json annotate gzip "$function" >"$root/plain"
+ctl --json annotate gzip "$function" --generation=1 >"$root/placed"
+moved() {		# every instruction where the generation has it, each with its original, in another order
+	jq -e '[.instructions[].original | values] as $o | ($o | length) > 4 and $o != ($o | sort) and ($o | unique | length) == ($o | length)' "$root/placed" &&
+		! join -v 1 <(jq -r '.instructions[] | "\(.address) \(.instruction | split(" ")[0])"' "$root/placed" | sort -u) \
+			<(objdump -d --no-show-raw-insn "$root/bin/gzip" | sed -nE 's/^ *([0-9a-f]+):\s+(\S+).*/0x\1 \2/p' | sort -u) | grep .
+}
+check "annotate shows a function as its generation has it" moved
+check "with all of its samples" diff <(jq '[.blocks[].samples] | add' "$root/plain") <(jq '[.blocks[].samples] | add' "$root/placed")
+check "of another number nothing is shown" said 'has generation 1, not 2' ctl annotate gzip "$function" --generation=2
 
 before=$(listed perl samples)
 check "the generations run" run_all after

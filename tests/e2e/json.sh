@@ -95,6 +95,8 @@ prints none resume
 prints verify verify --packages
 function=$(jq -r '[.procedures[] | select(.procedure | startswith("[") | not)][0].procedure' "$root/report.json")
 prints annotate annotate "$gzip" "$function"
+prints annotate annotate "$gzip" "$function" --generation
+check "a generation's instructions have their originals" jq -e 'any(.instructions[]; .original != null)' "$root/annotate.json"
 "$B/morphctl" record -o "$root/log" --clock cpu-clock --rate 2003 -- "$root/orig/gzip" -9 -c "$root/data" >/dev/null 2>&1
 prints report_log report --log="$root/log"
 for by in machine program module procedure line inlined; do
@@ -113,6 +115,12 @@ for by in machine program module line inlined; do
 	prints diff diff "$root/log" "$root/log" --by=$by
 done
 prints annotate_log annotate "$root/orig/gzip" "$function" --log="$root/log"
+prints annotate_log annotate "$root/orig/gzip" "$function" --log="$root/log" --binary="$gzip" --store="$root/store" --generation
+check "a generation's blocks have their originals" jq -e 'any(.blocks[]; .original != .block)' "$root/annotate_log.json"
+"$B/morph-edit" instrument "$root/orig/gzip" -o "$root/counting" --counts "$root/counts" && "$root/counting" -9 -c "$root/data" >/dev/null &&
+	"$B/morph-edit" counts "$root/orig/gzip" "$root/counts" -o "$root/exact"
+prints report_log report --log="$root/exact" --by=caller
+check "calls that were counted are whole numbers" jq -e '(.callers | length > 0) and all(.callers[]; .calls == (.calls | floor))' "$root/report_log.json"
 prints try try --time=4 -- "$root/orig/gzip" -c "$root/data"
 
 # What is not so is noticed.

@@ -7,6 +7,7 @@
  *   odd leaderexit                in a thread, the first one having ended
  *   odd remap                     in a second mapping of its own code
  *   odd jit                       in code made at run time, named in /tmp/perf-PID.map
+ *   odd moved                     the same, moved to a place that the kernel tells nobody of
  *   odd chroot DIR PROGRAM        in PROGRAM of the root DIR
  *   odd covered TYPE DIR [LOWER UPPER WORK] FILE PROGRAM
  *                                 in PROGRAM, in mount and pid namespaces where another file
@@ -154,7 +155,7 @@ static int run_remap(void)
 	return die("/proc/self/maps");
 }
 
-static int run_jit(void)
+static int run_jit(bool moved)
 {
 	/* dec %rdi; jnz; ret */
 	static const uint8_t code[] = { 0x48, 0xff, 0xcf, 0x75, 0xfb, 0xc3 };
@@ -165,6 +166,15 @@ static int run_jit(void)
 	if (p == MAP_FAILED)
 		return die("mmap");
 	memcpy(p, code, sizeof(code));
+	if (moved) {
+		void *to = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (to == MAP_FAILED)
+			return die("mmap");
+		p = mremap(p, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+		if (p == MAP_FAILED)
+			return die("mremap");
+	}
 	(void)snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
 	FILE *f = fopen(path, "we");
 	if (!f)
@@ -266,8 +276,8 @@ int main(int argc, char **argv)
 		return in_thread(burn_it, NULL, true);
 	else if (strcmp(what, "remap") == 0)
 		return run_remap();
-	else if (strcmp(what, "jit") == 0)
-		return run_jit();
+	else if (strcmp(what, "jit") == 0 || strcmp(what, "moved") == 0)
+		return run_jit(strcmp(what, "moved") == 0);
 	else if (strcmp(what, "chroot") == 0 && argc == 4)
 		return run_chroot(argv[2], argv[3]);
 	else if (strcmp(what, "covered") == 0 && (argc == 6 || argc == 9))

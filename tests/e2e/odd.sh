@@ -47,6 +47,12 @@ taken_in
 check "code made at run time is told apart" more "$before" "$(counted anonymous)"
 made=$(ctl --json report 2>/dev/null | sed -n "s|.*made at run time by $root/bin/plain.\", \"samples\": \([0-9]*\).*|\1|p")
 check "by the name of the program that made it" more 0 "$made"
+before=$(counted no_mapping) anonymous=$(counted anonymous)
+"$root/bin/plain" moved
+taken_in
+check "a place where nothing is known to be mapped is not that" more "$before" "$(counted no_mapping)"
+check "but told apart" same "$anonymous" "$(counted anonymous)"
+check "in the report, too" test "$(ctl --json report 2>/dev/null | grep -c 'no known mapping')" = 1
 before=$(counted unknown)
 "$root/bin/plain" memfd "$root/bin/plain"
 taken_in

@@ -23,6 +23,23 @@ profile 300 300 100 0 >"$root/c"
 profile 0 5 0 0 >"$root/few"
 profile 3 2 0 0 >"$root/few2"
 
+# --- a name of any bytes ---
+
+strange=$'odd\x80\x1bna\\me' shown='odd\x80\x1bna\\me'
+mkdir "$root/strange"
+objcopy --redefine-sym odd_name="$strange" "$root/work" "$root/strange/work" || not_ok "a program with a strange symbol is made"
+sed "s|^module .*|module $root/strange/work|; s/^sha256 .*/sha256 $(sha256sum <"$root/strange/work" | cut -d' ' -f 1)/" "$root/a" >"$root/strange/a"
+check "a table shows what cannot be shown as an escape, once" grep -qF " $shown " <(morphctl report --log="$root/strange/a")
+check "so do lines, with where the code was inlined" grep -qF " $shown " <(morphctl report --log="$root/strange/a" --by=line)
+check "and functions" grep -qF "$shown" <(morphctl report --log="$root/strange/a" --by=inlined)
+check "not twice" not grep -qF '\\x' <(morphctl report --log="$root/strange/a"; morphctl report --log="$root/strange/a" --by=line)
+check "--json has its bytes" grep -qx 6f6464801b6e615c6d65 <(json report --log="$root/strange/a" | jq -r '.procedures[].procedure_hex // empty')
+check "a function is named by its bytes" json annotate work "$strange" --log="$root/strange/a"
+check "or as it is shown" diff <(json annotate work "$strange" --log="$root/strange/a") <(json annotate work "$shown" --log="$root/strange/a")
+check "a page has it as a table has it" grep -qF '>odd\x80\x1bna\me<' <(morphctl report --log="$root/strange/a" --html=/dev/stdout)
+sed 's/^\(block .*\) 100$/\1 900/' "$root/strange/a" >"$root/strange/b"
+check "differences, too" grep -qF " $shown " <(morphctl diff "$root/strange/a" "$root/strange/b")
+
 # --- report ---
 
 cell() {		# TABLE KEY NAME COLUMN: of the row whose KEY has that name

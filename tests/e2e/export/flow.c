@@ -1,5 +1,6 @@
-/* flow.c - a program for tests/e2e/bolt.sh: branches, a table of cases, calls, tail calls, and
- * local functions of one name in two files (compiled twice, OTHER is the second one) */
+/* flow.c - a program for tests/e2e/bolt.sh: branches, a table of cases, calls, also through
+ * pointers, tail calls, and local functions of one name in two files (compiled twice, OTHER is
+ * the second one) */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,12 +49,29 @@ static __attribute__((noinline)) uint64_t cases(uint64_t x)
 	}
 }
 
+static uint64_t (*volatile const way[])(uint64_t) = { one, other };
+
+/* A jump behind a branch, to which nothing else leads. */
+uint64_t pair(uint64_t x);
+__asm__("	.text\n"
+	"	.type	pair, @function\n"
+	"pair:	.cfi_startproc\n"
+	"	testb	$1, %dil\n"
+	"	je	1f\n"
+	"	jmp	2f\n"
+	"1:	lea	1(%rdi), %rax\n"
+	"	ret\n"
+	"2:	lea	2(%rdi), %rax\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"	.size	pair, . - pair\n");
+
 int main(int argc, char **argv)
 {
 	uint64_t n = argc > 1 ? strtoull(argv[1], NULL, 10) : 20000, sum = 0;
 
 	for (uint64_t i = 0; i < n; i++)
-		sum += cases(i * i);
+		sum += cases(i * i) + way[i % 3 == 0](i) + pair(i);
 	printf("%llu\n", (unsigned long long)sum);
 	return 0;
 }

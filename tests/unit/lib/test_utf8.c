@@ -14,6 +14,8 @@ static void shown_as(const char *text, const char *expected)
 	char *escaped = utf8_escaped(text);
 
 	assert_string_equal(escaped, expected);
+	utf8_unescape(escaped);
+	assert_string_equal(escaped, text);
 	free(escaped);
 }
 
@@ -172,7 +174,23 @@ static void what_is_shown_tells_every_byte(void **state)
 		assert_true(utf8_valid(shown));
 		unescape(shown, back);
 		assert_string_equal(back, text);
+		utf8_unescape(shown);
+		assert_string_equal(shown, text);
 		free(shown);
+	}
+}
+
+static void what_is_no_escape_stays(void **state)
+{
+	static const char *const text[] = { "\\", "\\x", "\\x1", "\\xgg", "\\u12", "\\n",
+					    "\\x00", "\\U00110000", "\\U0010fff", "a\\" };
+	char copy[32];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+		strcpy(copy, text[i]);
+		utf8_unescape(copy);
+		assert_string_equal(copy, text[i]);
 	}
 }
 
@@ -213,6 +231,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_utf8_is_shown_by_its_bytes),
 		cmocka_unit_test(every_character_is_read_as_what_it_is),
 		cmocka_unit_test(what_is_shown_tells_every_byte),
+		cmocka_unit_test(what_is_no_escape_stays),
 		cmocka_unit_test(no_escape_is_cut_in_two),
 		cmocka_unit_test(a_line_is_one_line_whatever_it_names),
 	};

@@ -37,7 +37,8 @@ static void begin(struct daemon *d)
 	assert_int_equal(store_module_put(d->m.work.store, &m, &err), 0);
 	one.module = (uint64_t)m.id;
 	a.counter[COUNTER_KERNEL] = 30;
-	a.counter[COUNTER_ANON] = 10;
+	a.counter[COUNTER_ANON] = 8;
+	a.counter[COUNTER_NOWHERE] = 2;
 	topnames_add(&a.kernel, "vfs_read", 20);
 	topnames_add(&a.kernel, "of_module [mod]", 4);
 	usersums_add(&a.user, USERSET_SYSTEM, 50);
@@ -112,7 +113,8 @@ static void the_machine_is_told_by_kind_of_code(void **state)
 	says(report(&d, asker(), "--by=machine", NULL),
 	     "programs and libraries\t60.000000\t60.000000\t60.000000\t\n"
 	     "[kernel]\t30.000000\t30.000000\t90.000000\t\n"
-	     "[code made at run time]\t10.000000\t10.000000\t100.000000\t\n");
+	     "[code made at run time]\t8.000000\t8.000000\t98.000000\t\n"
+	     "[no known mapping]\t2.000000\t2.000000\t100.000000\t\n");
 	char *text = report(&d, asker(), "--by=module", NULL);
 	assert_null(strstr(text, "table procedures"));
 	says(text, "table modules");

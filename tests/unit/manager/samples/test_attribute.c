@@ -204,6 +204,7 @@ static void put_a_bit_of_everything(struct spool_writer *w)
 	put_samples(w, 20, 0x71000005, false, 256);
 	put_samples(w, 20, 0x72000005, false, 3);
 	put_samples(w, 20, 0x73000005, false, 5);
+	put_samples(w, 20, 0x74000005, false, 15);	/* nothing is known to be there */
 	put_samples(w, 20, 0x66800020, true, 7);
 	put_samples(w, 99, 0x66800020, false, 9);
 	put_samples(w, 0, 0x66800020, false, 13);
@@ -249,6 +250,7 @@ static void every_sample_is_counted_once_where_it_belongs(void **state)
 		[COUNTER_UNKNOWN] = 256, [COUNTER_ANON] = 3, [COUNTER_VDSO] = 5,
 		[COUNTER_KERNEL] = 7, [COUNTER_NOPROCESS] = 9, [COUNTER_LOST] = 11,
 		[COUNTER_THROTTLED] = 1, [COUNTER_DROPPED] = 1000, [COUNTER_ELSEWHERE] = 13,
+		[COUNTER_NOWHERE] = 15,
 	};
 
 	(void)state;

@@ -88,8 +88,8 @@ static void an_address_is_found_with_its_offset(void **state)
 	in_file(s, 7, 0x1000, "/a", 0x5000);
 	in_file(s, 7, 0x2fff, "/a", 0x6fff);
 	in_file(s, 7, 0x8001, "/b", 1);
-	nowhere(s, 7, 0xfff, SPACE_ANON);
-	nowhere(s, 7, 0x3000, SPACE_ANON);
+	nowhere(s, 7, 0xfff, SPACE_NOWHERE);
+	nowhere(s, 7, 0x3000, SPACE_NOWHERE);
 	nowhere(s, 8, 0x1000, SPACE_NOPROCESS);
 	spaces_free(s);
 }
@@ -131,6 +131,44 @@ static void a_later_mapping_cuts_earlier_ones(void **state)
 	spaces_free(s);
 }
 
+/* Memory of no file is a mapping; where none is known to be is something else. */
+static void code_of_no_file_is_told_from_an_unknown_place(void **state)
+{
+	struct spaces_limits limits = { .process_mappings = 16 };
+	struct spaces *s = spaces_new(&limits), *t = spaces_new(NULL);
+	struct spaces_counts c;
+
+	(void)state;
+	map(s, 7, 0x1000, 0x1000, 0, 11, "/a");
+	for (uint64_t i = 0; i < 100; i++)	/* page by page is one mapping */
+		map(s, 7, 0x10000 + 0x1000 * i, 0x1000, 0, 0, "//anon");
+	map(s, 7, 0xf000, 0x1000, 0, 0, "//anon");
+	spaces_counts(s, &c);
+	assert_int_equal(c.mappings, 2);
+	nowhere(s, 7, 0xeffe, SPACE_NOWHERE);
+	nowhere(s, 7, 0xf000, SPACE_ANON);
+	nowhere(s, 7, 0x10000 + 100 * 0x1000 - 1, SPACE_ANON);
+	nowhere(s, 7, 0x10000 + 100 * 0x1000, SPACE_NOWHERE);
+	map(s, 7, 0x20000, 0x1000, 0x3000, 12, "/b");	/* a file in the midst of it */
+	in_file(s, 7, 0x20001, "/b", 0x3001);
+	nowhere(s, 7, 0x21000, SPACE_ANON);
+	move_all(s, t);
+	nowhere(t, 7, 0x1f000, SPACE_ANON);
+	nowhere(t, 7, 0x2000, SPACE_NOWHERE);
+	in_file(t, 7, 0x20001, "/b", 0x3001);
+
+	/* Any number of it costs the process no file. */
+	for (uint64_t i = 0; i < 100; i++)
+		map(s, 7, 0x1000000 + 0x2000 * i, 0x1000, 0, 0, "//anon");
+	nowhere(s, 7, 0x1000000, SPACE_ANON);
+	nowhere(s, 7, 0x1000000 + 0x2000 * 99, SPACE_NOWHERE);
+	in_file(s, 7, 0x1000, "/a", 0);
+	map(s, 7, 0x3000, 0x1000, 0, 13, "/c");
+	in_file(s, 7, 0x3000, "/c", 0);
+	spaces_free(s);
+	spaces_free(t);
+}
+
 static void fork_copies_and_exec_clears(void **state)
 {
 	struct spaces *s = spaces_new(NULL);
@@ -144,9 +182,9 @@ static void fork_copies_and_exec_clears(void **state)
 	in_file(s, 20, 0x1800, "/a", 0x800);
 	in_file(s, 7, 0x1000, "/a", 0);
 	map(s, 7, 0x4000, 0x1000, 0, 13, "/c");	/* nor the child that */
-	nowhere(s, 20, 0x4000, SPACE_ANON);
+	nowhere(s, 20, 0x4000, SPACE_NOWHERE);
 	plain(s, SPOOL_EXEC, 20, 20);
-	nowhere(s, 20, 0x1800, SPACE_ANON);
+	nowhere(s, 20, 0x1800, SPACE_NOWHERE);
 	in_file(s, 7, 0x1800, "/a", 0x800);
 	plain(s, SPOOL_EXIT, 7, 8);		/* only the thread */
 	in_file(s, 7, 0x1800, "/a", 0x800);
@@ -248,7 +286,7 @@ static void a_hundred_thousand_mappings_in_any_order_are_found(void **state)
 		uint64_t at = next_random(&x) % N;
 
 		in_file(s, 7, ((at + 1) << 13) + 5, "/a", (at << 12) + 5);
-		nowhere(s, 7, ((at + 1) << 13) + 0x1000, SPACE_ANON);
+		nowhere(s, 7, ((at + 1) << 13) + 0x1000, SPACE_NOWHERE);
 	}
 	spaces_free(s);
 }
@@ -271,7 +309,7 @@ static void what_goes_beyond_the_limits_is_counted(void **state)
 		map(s, 1, 0x1000 * (i + 1), 0x1000, 0, i + 1, path);
 	}
 	in_file(s, 1, 0x4000, "/3", 0);
-	nowhere(s, 1, 0x5000, SPACE_ANON);	/* never another file's name */
+	nowhere(s, 1, 0x5000, SPACE_NOWHERE);	/* never another file's name */
 	for (uint64_t i = 0; i < 100; i++)
 		map(s, 2, 0x1000 * (i + 1), 0x1000, 0, 1, "/0");
 	spaces_counts(s, &c);
@@ -284,7 +322,7 @@ static void what_goes_beyond_the_limits_is_counted(void **state)
 	map(s, 3, UINT64_MAX - 10, 100, 0, 1, "/0");
 	map(s, 3, 0x1000, 0, 0, 1, "/0");
 	map(s, 3, 0x1000, 0x1000, UINT64_MAX, 1, "/0");
-	nowhere(s, 3, 0x1000, SPACE_ANON);
+	nowhere(s, 3, 0x1000, SPACE_NOWHERE);
 	spaces_free(s);
 }
 
@@ -339,7 +377,7 @@ static void what_could_not_be_entered_hides_nothing_wrong(void **state)
 	map(s, 2, 0x2000, 0x1000, 0, 12, "/b");
 	/* no room: but /a is not there any more */
 	map(s, 1, 0x1000, 0x1000, 0, 13, "/c");
-	nowhere(s, 1, 0x1000, SPACE_ANON);
+	nowhere(s, 1, 0x1000, SPACE_NOWHERE);
 	in_file(s, 2, 0x1000, "/a", 0);
 	spaces_free(s);
 }
@@ -382,6 +420,7 @@ int main(void)
 		cmocka_unit_test(an_address_is_found_with_its_offset),
 		cmocka_unit_test(process_0_is_nobody),
 		cmocka_unit_test(a_later_mapping_cuts_earlier_ones),
+		cmocka_unit_test(code_of_no_file_is_told_from_an_unknown_place),
 		cmocka_unit_test(fork_copies_and_exec_clears),
 		cmocka_unit_test(random_mappings_agree_with_a_plain_model),
 		cmocka_unit_test(a_shared_set_does_not_see_the_others_changes),
