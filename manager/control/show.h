@@ -75,6 +75,13 @@ int show_ran(struct work *w, const struct show_report *r, struct client *cl, str
 /* show_annotate.c: runs jobs for names and text. */
 int show_annotate(struct work *w, const char *module, const char *function, struct client *cl,
 		  struct err *err);
+/* show_cycles.c: a table of blocks without rows, the caller's. */
+struct table *show_blocks_table(void);
+/* By instruction, of the function with that number in the block table; `file` is the original.
+ * 1; 0: that is not known, and nothing was shown but perhaps why. */
+struct procedures;
+int show_cycles(struct work *w, const struct procedures *l, uint32_t fn, int file,
+		struct client *cl, struct err *err);
 int show_explain(struct work *w, const char *module, struct client *cl, struct err *err);
 
 /* show_explained.c: the module in sentences, a table that is the caller's; `misplaced`: why it

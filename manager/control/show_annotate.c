@@ -25,6 +25,12 @@ enum { LINE_BYTES = 256, ANNOTATE_PIECES = 16 };
 
 /* --- annotate --- */
 
+/* What is not known of cycles is NAN here, and "". */
+static void add_insn(struct table *t, vaddr at, double samples, const char *text)
+{
+	table_row(t, (uint64_t)at, samples, NAN, NAN, NAN, text, "", "", "");
+}
+
 /* Instructions of [addr, addr + size), with the samples of the block that each begins. */
 static void add_text(struct work *w, const struct procedures *l, int file, vaddr addr,
 		     uint64_t size, struct table *t)
@@ -37,7 +43,7 @@ static void add_text(struct work *w, const struct procedures *l, int file, vaddr
 	char *end;
 
 	if (procedures_text_job(w, &job, &text, &err) < 0) {
-		table_row(t, (uint64_t)addr, 0.0, err.text);
+		add_insn(t, addr, 0, err.text);
 		goto out;
 	}
 	struct bytes rest = wr_bytes(&text);
@@ -48,31 +54,27 @@ static void add_text(struct work *w, const struct procedures *l, int file, vaddr
 		if (end == line || *end != '\t')
 			continue;
 		bool begins = block != UINT32_MAX && l->t.base + l->t.block[block].off == at;
-		table_row(t, (uint64_t)at, begins ? procedures_block_samples(l, block) : 0.0,
-			  end + 1);
+		add_insn(t, at, begins ? procedures_block_samples(l, block) : 0, end + 1);
 	}
 out:
 	wr_free(&text);
 }
 
-static int annotate(struct work *w, const struct procedures *l, uint32_t fn, struct client *cl,
-		    struct err *err)
+/* By the samples of blocks alone. */
+static void annotate_blocks(struct work *w, const struct procedures *l, uint32_t fn, int file,
+			    struct client *cl)
 {
-	static const struct table_column block_column[] = {
-		{ "block", TABLE_HEX }, { "size_bytes", TABLE_UINT },
-		{ "instructions", TABLE_UINT }, { "samples", TABLE_REAL },
-		{ "per_instruction", TABLE_REAL },
-	}, text_column[] = {
+	static const struct table_column text_column[] = {
 		{ "address", TABLE_HEX }, { "samples", TABLE_REAL },
-		{ "instruction", TABLE_TEXT },
+		{ "executions", TABLE_REAL }, { "cycles", TABLE_REAL },
+		{ "best_cycles", TABLE_REAL }, { "instruction", TABLE_TEXT },
+		{ "culprit", TABLE_TEXT }, { "why", TABLE_TEXT }, { "source", TABLE_TEXT },
 	};
-	int file = work_open_pristine(w, &l->m, err), pieces = 0;
-	vaddr start = 0, end = 0;
-
-	if (file < 0)
-		return -1;
-	struct table *blocks = NEW_TABLE("blocks", block_column);
+	struct table *blocks = show_blocks_table();
 	struct table *text = NEW_TABLE("instructions", text_column);
+	vaddr start = 0, end = 0;
+	int pieces = 0;
+
 	for (uint32_t i = 0; i < l->t.nblock; i++) {
 		const struct blocktable_block *b = &l->t.block[i];
 		vaddr at = l->t.base + b->off;
@@ -81,7 +83,7 @@ static int annotate(struct work *w, const struct procedures *l, uint32_t fn, str
 		if (b->fn != fn)
 			continue;
 		table_row(blocks, (uint64_t)at, (uint64_t)b->size, (uint64_t)b->ninsn, samples,
-			  samples / b->ninsn);
+			  samples / b->ninsn, NAN, "", NAN, NAN);
 		if (at != end && end && pieces++ < ANNOTATE_PIECES)
 			add_text(w, l, file, start, end - start, text);
 		if (at != end)
@@ -90,10 +92,22 @@ static int annotate(struct work *w, const struct procedures *l, uint32_t fn, str
 	}
 	if (end)
 		add_text(w, l, file, start, end - start, text);
-	close(file);
 	show_give(cl, blocks);
 	show_give(cl, text);
-	return 0;
+}
+
+static int annotate(struct work *w, const struct procedures *l, uint32_t fn, struct client *cl,
+		    struct err *err)
+{
+	int file = work_open_pristine(w, &l->m, err);
+
+	if (file < 0)
+		return -1;
+	int rc = show_cycles(w, l, fn, file, cl, err);
+	if (rc == 0)
+		annotate_blocks(w, l, fn, file, cl);
+	close(file);
+	return rc < 0 ? -1 : 0;
 }
 
 int show_annotate(struct work *w, const char *module, const char *function, struct client *cl,

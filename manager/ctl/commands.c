@@ -31,9 +31,9 @@ const struct ctl_command ctl_commands[] = {
 	{ "annotate",
 	  "MODULE FUNCTION [--log=LOG|PROFILE]... [--counts=PROFILE [--mhz=N]] [--blocks]\n"
 	  "        [--since=S] [--until=S] [--limit=N] [--binary=FILE]... [--store=DIR]",
-	  "a function's blocks and instructions with samples; --log: by recordings (no\n"
-	  "        daemon needed), with cycles and what they wait for; --counts: by how often\n"
-	  "        they ran",
+	  "a function's blocks and instructions with samples, cycles and what they wait for;\n"
+	  "        --log: by recordings (no daemon needed), with source lines; --counts: by\n"
+	  "        how often they ran",
 	  ctl_annotate },
 	{ "explain", "MODULE",
 	  "a module in sentences: what runs, what it has brought, what is next, what would\n"
