@@ -77,3 +77,20 @@ bool when_parse(const char *text, uint64_t now_ns, uint64_t *out_ns)
 	*out_ns = ns;
 	return true;
 }
+
+uint64_t when_full(const char *text, uint64_t ns)
+{
+	size_t digits = strspn(text, "0123456789");
+	char unit = digits && text[digits] && !text[digits + 1] ? text[digits] : '\0';
+	uint64_t full_s = unit == 'h' ? 3600 : unit == 'd' || unit == 'w' ? 86400 : 0;
+
+	return full_s ? ns - ns % (full_s * second_ns) : ns;
+}
+
+uint64_t when_now_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_REALTIME, &t);	/* cannot fail for this clock */
+	return (uint64_t)t.tv_sec * second_ns + (uint64_t)t.tv_nsec;
+}

@@ -11,5 +11,9 @@
 /* In ns since 1970, before now_ns, which is that; a date is by local time.  False: it is none,
  * or not before now. */
 bool when_parse(const char *text, uint64_t now_ns, uint64_t *out_ns);
+/* Of what when_parse() has read as ns: an age in hours begins with the full hour, one in days
+ * or weeks with the day, by UTC; anything else is as it is. */
+uint64_t when_full(const char *text, uint64_t ns);
+uint64_t when_now_ns(void);
 
 #endif

@@ -23,7 +23,7 @@
 #include "policy/mistakes.h"
 #include "policy/policy.h"
 
-enum { REPORT_LIMIT = 20, MAX_LIMIT = 10000, WAIT_MS = 1000 };
+enum { WAIT_MS = 1000 };
 
 static void say(struct client *cl, const char *text)
 {
@@ -144,15 +144,9 @@ static int run_saved(struct work *w, struct client *cl, int argc, const char *co
 {
 	struct show_saved s = { .since_ns = 0 };
 	struct err err;
-	char *end;
 
-	if (argc > 1) {
-		if (strncmp(argv[1], "--since=", 8) != 0)
-			return reject(cl, argv[1]);
-		s.since_ns = strtoull(argv[1] + 8, &end, 10);
-		if (!argv[1][8] || *end || s.since_ns > INT64_MAX)
-			return reject(cl, argv[1]);
-	}
+	if (argc > 1 && !show_read_ns(argv[1], "--since=", &s.since_ns))
+		return reject(cl, argv[1]);
 	return done(cl, show_saved(w, &s, cl, &err), &err);
 }
 
@@ -202,65 +196,13 @@ static int run_overview(struct work *w, struct client *cl, int argc, const char 
 	return done(cl, show_overview(w, cl, &err), &err);
 }
 
-static bool read_limit(const char *text, uint32_t *out)
-{
-	char *end;
-	unsigned long n = strtoul(text, &end, 10);
-
-	*out = (uint32_t)n;
-	return *text >= '0' && *text <= '9' && !*end && n >= 1 && n <= MAX_LIMIT;
-}
-
-static int wrong_limit(struct client *cl, const char *text)
-{
-	struct err err;
-
-	err_set(&err, ERR_USAGE, "--limit: '%.80s' is not a number from 1 to %d", text,
-		MAX_LIMIT);
-	return fail(cl, &err);
-}
-
-/* --by=WHAT; false: there is no such thing. */
-static bool read_by(const char *what, enum show_by *out)
-{
-	static const char *const name[] = {
-		[SHOW_BY_MODULE] = "module", [SHOW_BY_PROCEDURE] = "procedure",
-		[SHOW_BY_MACHINE] = "machine", [SHOW_BY_USER] = "user",
-	};
-
-	for (enum show_by by = SHOW_BY_MODULE; by <= SHOW_BY_USER; by++)
-		if (strcmp(what, name[by]) == 0) {
-			*out = by;
-			return true;
-		}
-	return false;
-}
-
 static int run_report(struct work *w, struct client *cl, int argc, const char *const *argv)
 {
-	struct show_report r = { .limit = REPORT_LIMIT };
+	struct show_report r;
 	struct err err = { 0 };
 
-	for (int i = 1; i < argc; i++) {
-		if (strncmp(argv[i], "--limit=", 8) == 0) {
-			if (!read_limit(argv[i] + 8, &r.limit))
-				return wrong_limit(cl, argv[i] + 8);
-			r.limited = true;
-		} else if (strcmp(argv[i], "--sort=name") == 0) {
-			r.by_name = true;
-		} else if (strncmp(argv[i], "--by=", 5) == 0) {
-			if (!read_by(argv[i] + 5, &r.by))
-				return reject(cl, argv[i]);
-		} else if (argv[i][0] == '-' && strcmp(argv[i], "--sort=count") != 0) {
-			return reject(cl, argv[i]);
-		} else if (argv[i][0] != '-') {
-			r.module = argv[i];
-		}
-	}
-	if (r.module && r.by != SHOW_BY_ALL) {
-		err_set(&err, ERR_USAGE, "--by is for all modules together, not for one");
+	if (show_report_options(argc, argv, &r, &err) < 0)
 		return fail(cl, &err);
-	}
 	if (sync_spool(w, cl, &err) < 0)
 		return fail(cl, &err);
 	return done(cl, show_report(w, &r, cl, &err), &err);
@@ -665,7 +607,7 @@ static const struct command command[] = {
 	{ "reload",     0,  0, FOR_TRUSTED, true,  false, run_reload },
 	{ "pause",      0,  0, FOR_TRUSTED, false, false, run_pause },
 	{ "resume",     0,  0, FOR_TRUSTED, false, false, run_resume },
-	{ "report",     0,  4, FOR_ALL,     true,  true,  run_report },
+	{ "report",     0,  6, FOR_ALL,     true,  true,  run_report },
 	{ "annotate",   2,  3, FOR_ALL,     true,  true,  run_annotate },
 	{ "explain",    1,  1, FOR_ALL,     true,  true,  run_explain },
 	{ "reoptimize", 1, -1, FOR_OWNERS,  true,  true,  run_reoptimize },

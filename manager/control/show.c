@@ -245,7 +245,7 @@ int show_status(struct work *w, struct client *cl, struct err *err)
 	show_lacks(w, cl);
 	if (all && runs && w->ask->counts.type)
 		show_monitor(w, cl);
-	if (all && show_samples(w, cl, err) < 0)
+	if (all && (show_samples(w, cl, err) < 0 || show_reach(w, cl, err) < 0))
 		return -1;
 	show_some(show_running(w, cl), cl);
 	show_idle(w, cl);

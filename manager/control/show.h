@@ -25,6 +25,8 @@ int show_status(struct work *w, struct client *cl, struct err *err);
 /* show_values.c: the same as values; and what the spool has. */
 int show_values(struct work *w, struct client *cl, struct err *err);
 void show_spool_size(struct work *w, uint64_t *files, uint64_t *bytes);
+/* show_reach.c: what of the machine's CPU time is in what can be laid out. */
+int show_reach(struct work *w, struct client *cl, struct err *err);
 int show_list(struct work *w, struct client *cl, struct err *err);
 int show_history(struct work *w, const char *path, struct client *cl, struct err *err);
 int show_policy(struct work *w, struct client *cl, struct err *err);
@@ -51,16 +53,25 @@ struct show_report {
 	uint32_t limit;		/* procedures, */
 	bool limited;		/* and modules */
 	bool by_name;		/* else by samples */
+	uint64_t since_ns, until_ns;	/* since 1970; 0: no bound */
 	enum show_by {
 		SHOW_BY_ALL,	/* modules and procedures */
 		SHOW_BY_MODULE,
 		SHOW_BY_PROCEDURE,
 		SHOW_BY_MACHINE,	/* programs and libraries, kernel, and the other ones */
 		SHOW_BY_USER,	/* who may not see all sees himself */
+		SHOW_BY_PROGRAM,	/* which one ran; also in one module */
 	} by;			/* of all modules */
 };
 int show_report(struct work *w, const struct show_report *r, struct client *cl,
 		struct err *err);
+/* What the request asks for; argv stays the caller's. */
+int show_report_options(int argc, const char *const *argv, struct show_report *out,
+			struct err *err);
+/* OPTION=NS, a time since 1970; false: it is another one. */
+bool show_read_ns(const char *arg, const char *option, uint64_t *out);
+/* show_ran.c: by program, and of a time. */
+int show_ran(struct work *w, const struct show_report *r, struct client *cl, struct err *err);
 /* show_annotate.c: runs jobs for names and text. */
 struct show_annotate {
 	const char *module, *function;
@@ -72,6 +83,15 @@ int show_annotate_read(int argc, const char *const *argv, struct show_annotate *
 		       struct err *err);
 int show_annotate(struct work *w, const struct show_annotate *r, struct client *cl,
 		  struct err *err);
+/* show_cycles.c: a table of blocks without rows, the caller's; `placed`: with a column more,
+ * their addresses in the original. */
+struct table *show_blocks_table(bool placed);
+/* By instruction, of the function with that number in the block table; `file` is the original;
+ * `placed`: what a job says of how it lies in a generation, or nothing.  1; 0: that is not
+ * known, and nothing was shown but perhaps why. */
+struct procedures;
+int show_cycles(struct work *w, const struct procedures *l, uint32_t fn, int file,
+		struct bytes placed, struct client *cl, struct err *err);
 int show_explain(struct work *w, const char *module, struct client *cl, struct err *err);
 
 /* show_explained.c: the module in sentences, a table that is the caller's; `misplaced`: why it

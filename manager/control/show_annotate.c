@@ -17,6 +17,7 @@
 #include "lib/table.h"
 #include "manager/control/access.h"
 #include "manager/control/control.h"
+#include "manager/work/annotation.h"
 #include "manager/work/answer.h"
 #include "manager/work/procedure.h"
 #include "manager/control/show.h"
@@ -26,6 +27,12 @@
 enum { LINE_BYTES = 256, ANNOTATE_PIECES = 16 };
 
 /* --- annotate --- */
+
+/* What is not known of cycles is NAN here, and "". */
+static void add_insn(struct table *t, vaddr at, double samples, const char *text)
+{
+	table_row(t, (uint64_t)at, samples, NAN, NAN, NAN, text, "", "", "");
+}
 
 /* Instructions of [addr, addr + size), with the samples of the block that each begins. */
 static void add_text(struct work *w, const struct procedures *l, int file, vaddr addr,
@@ -39,7 +46,7 @@ static void add_text(struct work *w, const struct procedures *l, int file, vaddr
 	char *end;
 
 	if (procedures_text_job(w, &job, &text, &err) < 0) {
-		table_row(t, (uint64_t)addr, 0.0, err.text);
+		add_insn(t, addr, 0, err.text);
 		goto out;
 	}
 	struct bytes rest = wr_bytes(&text);
@@ -50,32 +57,21 @@ static void add_text(struct work *w, const struct procedures *l, int file, vaddr
 		if (end == line || *end != '\t')
 			continue;
 		bool begins = block != UINT32_MAX && l->t.base + l->t.block[block].off == at;
-		table_row(t, (uint64_t)at, begins ? procedures_block_samples(l, block) : 0.0,
-			  end + 1);
+		add_insn(t, at, begins ? procedures_block_samples(l, block) : 0, end + 1);
 	}
 out:
 	wr_free(&text);
 }
 
-static const struct table_column block_column[] = {
-	{ "block", TABLE_HEX }, { "size_bytes", TABLE_UINT }, { "instructions", TABLE_UINT },
-	{ "samples", TABLE_REAL }, { "per_instruction", TABLE_REAL },
-	{ "original", TABLE_HEX },	/* of a generation */
-}, text_column[] = {
-	{ "address", TABLE_HEX }, { "samples", TABLE_REAL }, { "instruction", TABLE_TEXT },
-	{ "original", TABLE_HEX },	/* likewise */
-};
-
-static int annotate(struct work *w, const struct procedures *l, uint32_t fn, struct client *cl,
-		    struct err *err)
+/* By the samples of blocks alone. */
+static void annotate_blocks(struct work *w, const struct procedures *l, uint32_t fn, int file,
+			    struct client *cl)
 {
-	int file = work_open_pristine(w, &l->m, err), pieces = 0;
+	struct table *blocks = show_blocks_table(false);
+	struct table *text = annotation_insns_table(false);
 	vaddr start = 0, end = 0;
+	int pieces = 0;
 
-	if (file < 0)
-		return -1;
-	struct table *blocks = table_new("blocks", 5, block_column);
-	struct table *text = table_new("instructions", 3, text_column);
 	for (uint32_t i = 0; i < l->t.nblock; i++) {
 		const struct blocktable_block *b = &l->t.block[i];
 		vaddr at = l->t.base + b->off;
@@ -84,7 +80,7 @@ static int annotate(struct work *w, const struct procedures *l, uint32_t fn, str
 		if (b->fn != fn)
 			continue;
 		table_row(blocks, (uint64_t)at, (uint64_t)b->size, (uint64_t)b->ninsn, samples,
-			  samples / b->ninsn);
+			  samples / b->ninsn, NAN, "", NAN, NAN);
 		if (at != end && end && pieces++ < ANNOTATE_PIECES)
 			add_text(w, l, file, start, end - start, text);
 		if (at != end)
@@ -93,10 +89,8 @@ static int annotate(struct work *w, const struct procedures *l, uint32_t fn, str
 	}
 	if (end)
 		add_text(w, l, file, start, end - start, text);
-	close(file);
 	show_give(cl, blocks);
 	show_give(cl, text);
-	return 0;
 }
 
 /* --- in the generation that is at the path --- */
@@ -108,7 +102,7 @@ static void put_block(const struct procedures *l, uint32_t block, new_vaddr addr
 	double samples = procedures_block_samples(l, block);
 
 	table_row(blocks, (uint64_t)addr, (uint64_t)b->size, (uint64_t)b->ninsn, samples,
-		  samples / b->ninsn, (uint64_t)(l->t.base + b->off));
+		  samples / b->ninsn, NAN, "", NAN, NAN, (uint64_t)(l->t.base + b->off));
 }
 
 /* The block that begins there; UINT32_MAX: none does. */
@@ -124,7 +118,7 @@ static void put_insn(const struct procedures *l, uint32_t block, const struct pl
 		     struct table *insns)
 {
 	char addr[24], samples[32] = "0", original[24] = "";
-	const char *cell[] = { addr, samples, p->text, original };
+	const char *cell[] = { addr, samples, "", "", "", p->text, "", "", "", original };
 
 	(void)snprintf(addr, sizeof(addr), "%" PRIu64, p->addr);
 	if (block != UINT32_MAX)
@@ -157,8 +151,8 @@ static int answer_placed(const struct procedures *l, uint32_t fn, char *text,
 			 struct client *cl, struct err *err)
 {
 	bool *there = memory_new(l->t.nblock, sizeof(*there));
-	struct table *blocks = NEW_TABLE("blocks", block_column);
-	struct table *insns = NEW_TABLE("instructions", text_column);
+	struct table *blocks = show_blocks_table(true);
+	struct table *insns = annotation_insns_table(true);
 	uint32_t number = placed_generation(&text);
 	int rc = 0;
 
@@ -197,27 +191,45 @@ static int write_blocks(const struct procedures *l, uint32_t fn, struct err *err
 	return fd;
 }
 
-static int annotate_placed(struct work *w, const struct procedures *l, uint32_t fn,
-			   struct client *cl, struct err *err)
+/* As the function lies there: what the job says, with a zero behind it. */
+static int ask_placed(struct work *w, const struct procedures *l, uint32_t fn, int file,
+		      struct wr *text, struct err *err)
 {
-	struct ask_job job = { .kind = JOB_PLACED, .nin = 3, .in = { -1, -1, -1 } };
-	struct wr text = { 0 };
+	struct ask_job job = { .kind = JOB_PLACED, .nin = 3, .in = { file, -1, -1 } };
 	int rc = -1;
 
-	job.in[0] = work_open_pristine(w, &l->m, err);
-	if (job.in[0] >= 0)
-		job.in[1] = ask_open_file(w->ask, l->m.path, err);
+	job.in[1] = ask_open_file(w->ask, l->m.path, err);
 	if (job.in[1] >= 0)
 		job.in[2] = write_blocks(l, fn, err);
-	if (job.in[2] >= 0 && procedures_text_job(w, &job, &text, err) == 0) {
-		wr_u8(&text, 0);
-		rc = answer_placed(l, fn, (char *)text.p, cl, err);
+	if (job.in[2] >= 0 && procedures_text_job(w, &job, text, err) == 0) {
+		wr_u8(text, 0);
+		rc = 0;
 	}
-	for (int i = 0; i < 3; i++)
+	for (int i = 1; i < 3; i++)
 		if (job.in[i] >= 0)
 			close(job.in[i]);
-	wr_free(&text);
 	return rc;
+}
+
+static int annotate(struct work *w, const struct procedures *l, uint32_t fn, bool placed,
+		    struct client *cl, struct err *err)
+{
+	int file = work_open_pristine(w, &l->m, err), rc = 0;
+	struct wr text = { 0 };
+
+	if (file < 0)
+		return -1;
+	if (placed)
+		rc = ask_placed(w, l, fn, file, &text, err);
+	if (rc == 0)
+		rc = show_cycles(w, l, fn, file, wr_bytes(&text), cl, err);
+	if (rc == 0 && placed)
+		rc = answer_placed(l, fn, (char *)text.p, cl, err);
+	else if (rc == 0)
+		annotate_blocks(w, l, fn, file, cl);
+	wr_free(&text);
+	close(file);
+	return rc < 0 ? -1 : 0;
 }
 
 static int check_generation(const struct store_module *m, const struct show_annotate *r,
@@ -272,7 +284,7 @@ int show_annotate(struct work *w, const struct show_annotate *r, struct client *
 	if (fn == UINT32_MAX)
 		rc = err_set(err, ERR_USAGE, "'%s' has no function '%s'", m.path, r->function);
 	else
-		rc = (r->placed ? annotate_placed : annotate)(w, l, fn, cl, err);
+		rc = annotate(w, l, fn, r->placed, cl, err);
 	procedures_free(l);
 	return rc;
 }

@@ -21,159 +21,10 @@
 #include "manager/work/answer.h"
 #include "manager/work/procedure.h"
 #include "manager/control/show.h"
+#include "manager/control/show_lines.h"
 
 /* Modules that are looked into at most; chosen. */
-enum { MODULES_MAX = 200 };
-
-struct line {
-	char *module, *procedure;	/* malloc'd; procedure NULL: of modules */
-	double samples;
-	uint64_t generation;		/* of modules */
-	vaddr entry;			/* of procedures */
-	uint64_t size;
-	bool rest;			/* what is left; stays behind all others */
-};
-
-struct lines {
-	struct line *at;
-	uint32_t n;
-	bool by_name;
-};
-
-static double percent(double part, double whole)
-{
-	return whole > 0 ? 100 * part / whole : 0;
-}
-
-/* --- lines --- */
-
-static struct line *add(struct lines *l, const char *module, const char *procedure,
-			double samples)
-{
-	l->at = memory_grow(l->at, l->n + (size_t)1, sizeof(*l->at));
-	struct line *line = &l->at[l->n++];
-
-	*line = (struct line){ .module = memory_need(strdup(module)), .samples = samples };
-	if (procedure)
-		line->procedure = memory_need(strdup(procedure));
-	return line;
-}
-
-static void lines_free(struct lines *l)
-{
-	for (uint32_t i = 0; i < l->n; i++) {
-		free(l->at[i].module);
-		free(l->at[i].procedure);
-	}
-	free(l->at);
-}
-
-static int by_name(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-	int c = strcmp(x->module, y->module);
-
-	if (x->rest != y->rest)
-		return x->rest ? 1 : -1;
-	return c || !x->procedure || !y->procedure ? c : strcmp(x->procedure, y->procedure);
-}
-
-static int by_samples(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-
-	if (x->rest != y->rest)
-		return x->rest ? 1 : -1;
-	if (x->samples != y->samples)
-		return x->samples < y->samples ? 1 : -1;
-	return by_name(a, b);
-}
-
-/* At most `limit` lines stay as they are; those with least become one. */
-static void cut(struct lines *l, uint32_t limit)
-{
-	double rest = 0;
-
-	if (l->n)
-		qsort(l->at, l->n, sizeof(*l->at), by_samples);
-	if (l->n > limit) {
-		for (uint32_t i = limit; i < l->n; i++) {
-			rest += l->at[i].samples;
-			free(l->at[i].module);
-			free(l->at[i].procedure);
-		}
-		l->n = limit;
-		add(l, "[all others]", NULL, rest)->rest = true;
-	}
-	if (l->n && l->by_name)
-		qsort(l->at, l->n, sizeof(*l->at), by_name);
-}
-
-static void answer_modules(const struct lines *l, double whole, struct client *cl)
-{
-	static const struct table_column col[] = {
-		{ "module", TABLE_TEXT },
-		{ "samples", TABLE_REAL },
-		{ "share_pct", TABLE_REAL },
-		{ "cumulative_pct", TABLE_REAL },
-		{ "generation", TABLE_UINT },
-	};
-	struct table *t = NEW_TABLE("modules", col);
-	double sum = 0;
-
-	for (uint32_t i = 0; i < l->n; i++) {
-		const struct line *line = &l->at[i];
-
-		sum += line->samples;
-		table_row(t, line->module, line->samples, percent(line->samples, whole),
-			  percent(sum, whole), line->generation);
-	}
-	show_give(cl, t);
-}
-
-static void answer_procedures(const struct lines *l, double whole, struct client *cl)
-{
-	static const struct table_column col[] = {
-		{ "module", TABLE_TEXT }, { "procedure", TABLE_TEXT },
-		{ "samples", TABLE_REAL }, { "share_pct", TABLE_REAL },
-		{ "cumulative_pct", TABLE_REAL }, { "entry", TABLE_HEX },
-		{ "size_bytes", TABLE_UINT },
-	};
-	struct table *t = NEW_TABLE("procedures", col);
-	double sum = 0;
-
-	for (uint32_t i = 0; i < l->n; i++) {
-		const struct line *line = &l->at[i];
-
-		sum += line->samples;
-		table_row(t, line->module, line->procedure ? line->procedure : "",
-			  line->samples, percent(line->samples, whole), percent(sum, whole),
-			  (uint64_t)line->entry, line->size);
-	}
-	show_give(cl, t);
-}
-
-/* Of all lines together. */
-static void answer_shares(const char *title, const char *column, struct lines *l,
-			  const struct show_report *r, struct client *cl)
-{
-	const struct table_column col[] = {
-		{ column, TABLE_TEXT }, { "samples", TABLE_REAL },
-		{ "share_pct", TABLE_REAL }, { "cumulative_pct", TABLE_REAL },
-	};
-	struct table *t = NEW_TABLE(title, col);
-	double whole = 0, sum = 0;
-
-	cut(l, r->limited ? r->limit : UINT32_MAX);
-	for (uint32_t i = 0; i < l->n; i++)
-		whole += l->at[i].samples;
-	for (uint32_t i = 0; i < l->n; i++) {
-		sum += l->at[i].samples;
-		table_row(t, l->at[i].module, l->at[i].samples,
-			  percent(l->at[i].samples, whole), percent(sum, whole));
-	}
-	show_give(cl, t);
-}
+enum { MODULES_MAX = 200, REPORT_LIMIT = 20, MAX_LIMIT = 10000 };
 
 /* --- procedures --- */
 
@@ -194,7 +45,7 @@ static int add_procedures(struct work *w, const struct store_module *m, uint32_t
 			*rest += p->samples;
 			continue;
 		}
-		struct line *line = add(out, m->path, p->name, p->samples);
+		struct line *line = lines_add(out, m->path, p->name, p->samples);
 		line->entry = l->t.fn[p->fn].entry;
 		line->size = l->t.fn[p->fn].size;
 	}
@@ -253,18 +104,6 @@ static int find_top(struct work *w, const struct store_module *m, uint32_t n, st
 	return 0;
 }
 
-static void add_rest(struct lines *l, double samples)
-{
-	for (uint32_t i = 0; i < l->n; i++)
-		if (l->at[i].rest) {
-			l->at[i].samples += samples;
-			return;
-		}
-	add(l, "[all others]", NULL, samples)->rest = true;
-}
-
-static const char in_kernel[] = "[kernel]";
-
 static int add_kernel(struct work *w, struct lines *out, struct err *err)
 {
 	struct topnames in = { 0 };
@@ -272,7 +111,8 @@ static int add_kernel(struct work *w, struct lines *out, struct err *err)
 	if (store_kernel(w->store, &in, err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < in.n; i++)
-		add(out, in_kernel, in.at[i].name, (double)in.at[i].samples);
+		lines_add(out, lines_elsewhere(COUNTER_KERNEL), in.at[i].name,
+			  (double)in.at[i].samples);
 	topnames_free(&in);
 	return 0;
 }
@@ -298,9 +138,9 @@ static int report_procedures(struct work *w, const struct gather *g, bool kernel
 		rc = add_kernel(w, out, err);
 	for (uint32_t i = 0; i < out->n; i++)
 		shown += out->at[i].samples;
-	cut(out, limit);
+	lines_cut(out, limit);
 	if (rc == 0 && whole - shown > 0.5)
-		add_rest(out, whole - shown);
+		lines_add_rest(out, whole - shown);
 	free(of);
 	free(t.at);
 	return rc;
@@ -315,7 +155,7 @@ static bool gather_module(void *ctx, const struct store_module *m)
 
 	if (!access_sees(g->w, g->client, m) || all <= 0)
 		return true;
-	add(&g->lines, m->path, NULL, all)->generation = m->generation;
+	lines_add(&g->lines, m->path, NULL, all)->generation = m->generation;
 	g->total += all;
 	if (g->n < MODULES_MAX && m->samples > 0 && m->text_bytes) {
 		g->m = memory_grow(g->m, g->n + (size_t)1, sizeof(*g->m));
@@ -325,20 +165,10 @@ static bool gather_module(void *ctx, const struct store_module *m)
 }
 
 /* Samples that are in no module, in a row of their own each. */
-static const struct {
-	enum counter counter;
-	const char *name;
-} elsewhere[] = {
-	{ COUNTER_KERNEL, in_kernel },
-	{ COUNTER_VDSO, "[vdso]" },
-	{ COUNTER_UNKNOWN, "[other files]" },
-	{ COUNTER_NOPROCESS, "[unknown processes]" },
-	{ COUNTER_ELSEWHERE, "[other pid namespaces]" },
-	{ COUNTER_NOWHERE, "[no known mapping]" },
-};
+static const enum counter elsewhere[] = { COUNTER_KERNEL, COUNTER_VDSO, COUNTER_UNKNOWN,
+					  COUNTER_NOPROCESS, COUNTER_ELSEWHERE,
+					  COUNTER_NOWHERE };
 enum { NELSEWHERE = sizeof(elsewhere) / sizeof(elsewhere[0]) };
-
-static const char made_at_run_time[] = "[code made at run time]";
 
 /* Code made at run time belongs to no file: by the programs that made it. */
 static int add_makers(struct gather *g, uint64_t all, struct err *err)
@@ -350,18 +180,18 @@ static int add_makers(struct gather *g, uint64_t all, struct err *err)
 		return -1;
 	for (uint32_t i = 0; i < made.n; i++) {
 		(void)snprintf(name, sizeof(name), "[made at run time by %s]", made.at[i].name);
-		add(&g->lines, name, NULL, (double)made.at[i].samples);
+		lines_add(&g->lines, name, NULL, (double)made.at[i].samples);
 		all -= made.at[i].samples < all ? made.at[i].samples : all;
 	}
 	topnames_free(&made);
-	add(&g->lines, made_at_run_time, NULL, (double)all);
+	lines_add(&g->lines, lines_elsewhere(COUNTER_ANON), NULL, (double)all);
 	return 0;
 }
 
 static void add_count(struct gather *g, struct lines *out, const char *name, uint64_t samples)
 {
 	g->total += (double)samples;
-	add(out, name, NULL, (double)samples);
+	lines_add(out, name, NULL, (double)samples);
 }
 
 /* Samples that are of nobody's file are of everybody: not for who sees only his own. */
@@ -373,7 +203,7 @@ static int add_elsewhere(struct gather *g, struct err *err)
 		return -1;
 	g->total += (double)count[COUNTER_ANON];
 	for (int i = 0; i < NELSEWHERE; i++)
-		add_count(g, &g->lines, elsewhere[i].name, count[elsewhere[i].counter]);
+		add_count(g, &g->lines, lines_elsewhere(elsewhere[i]), count[elsewhere[i]]);
 	return add_makers(g, count[COUNTER_ANON], err);
 }
 
@@ -390,11 +220,11 @@ static int report_all(struct work *w, const struct show_report *r, struct client
 		rc = report_procedures(w, &g, access_sees_all(w, cl), r->limit, &procedures,
 				       err);
 	if (rc == 0 && r->by != SHOW_BY_PROCEDURE) {
-		cut(&g.lines, r->limited ? r->limit : UINT32_MAX);
-		answer_modules(&g.lines, g.total, cl);
+		lines_cut(&g.lines, r->limited ? r->limit : UINT32_MAX);
+		lines_answer_modules(&g.lines, g.total, cl);
 	}
 	if (rc == 0 && r->by != SHOW_BY_MODULE)
-		answer_procedures(&procedures, g.total, cl);
+		lines_answer_procedures(&procedures, g.total, cl);
 	lines_free(&procedures);
 	lines_free(&g.lines);
 	free(g.m);
@@ -408,10 +238,10 @@ static int add_kinds(struct gather *g, struct lines *out, struct err *err)
 	if (store_counters(g->w->store, count, err) < 0)
 		return -1;
 	for (int i = 0; i < NELSEWHERE; i++)
-		if (count[elsewhere[i].counter])
-			add_count(g, out, elsewhere[i].name, count[elsewhere[i].counter]);
+		if (count[elsewhere[i]])
+			add_count(g, out, lines_elsewhere(elsewhere[i]), count[elsewhere[i]]);
 	if (count[COUNTER_ANON])
-		add_count(g, out, made_at_run_time, count[COUNTER_ANON]);
+		add_count(g, out, lines_elsewhere(COUNTER_ANON), count[COUNTER_ANON]);
 	return 0;
 }
 
@@ -423,11 +253,11 @@ static int report_machine(struct work *w, const struct show_report *r, struct cl
 	struct lines l = { .by_name = r->by_name };
 	int rc = store_module_each(w->store, gather_module, &g, err);
 
-	add(&l, "programs and libraries", NULL, g.total);
+	lines_add(&l, "programs and libraries", NULL, g.total);
 	if (rc == 0 && access_sees_all(w, cl))
 		rc = add_kinds(&g, &l, err);
 	if (rc == 0)
-		answer_shares("machine", "machine", &l, r, cl);
+		lines_answer_shares("machine", "machine", &l, r, cl);
 	lines_free(&g.lines);
 	lines_free(&l);
 	free(g.m);
@@ -470,9 +300,9 @@ static int report_users(struct work *w, const struct show_report *r, struct clie
 		    (uid == USERSET_SYSTEM || uid != control_uid(cl)))
 			continue;
 		user_name(uid, name, sizeof(name));
-		add(&l, name, NULL, (double)s.at[i].samples);
+		lines_add(&l, name, NULL, (double)s.at[i].samples);
 	}
-	answer_shares("users", "user", &l, r, cl);
+	lines_answer_shares("users", "user", &l, r, cl);
 	usersums_free(&s);
 	lines_free(&l);
 	return 0;
@@ -490,13 +320,13 @@ static int report_module(struct work *w, const struct show_report *r, struct cli
 	if (access_find(w, cl, r->module, &m, err) < 0)
 		return -1;
 	int rc = add_procedures(w, &m, r->limit, &l, &rest, err);
-	cut(&l, r->limit);
+	lines_cut(&l, r->limit);
 	if (rest > 0)
-		add(&l, m.path, "[all others]", rest);
+		lines_add(&l, m.path, "[all others]", rest);
 	if (m.outside > 0)
-		add(&l, m.path, "[outside of all functions]", m.outside);
+		lines_add(&l, m.path, "[outside of all functions]", m.outside);
 	if (rc == 0)
-		answer_procedures(&l, m.samples + m.outside, cl);
+		lines_answer_procedures(&l, m.samples + m.outside, cl);
 	lines_free(&l);
 	return rc;
 }
@@ -513,18 +343,21 @@ static int report_kernel(struct work *w, const struct show_report *r, struct cli
 		rc = add_kernel(w, &l, err);
 	for (uint32_t i = 0; i < l.n; i++)
 		shown += l.at[i].samples;
-	cut(&l, r->limit);
+	lines_cut(&l, r->limit);
 	if (rc == 0 && (double)count[COUNTER_KERNEL] - shown > 0.5)
-		add_rest(&l, (double)count[COUNTER_KERNEL] - shown);
+		lines_add_rest(&l, (double)count[COUNTER_KERNEL] - shown);
 	if (rc == 0)
-		answer_procedures(&l, (double)count[COUNTER_KERNEL], cl);
+		lines_answer_procedures(&l, (double)count[COUNTER_KERNEL], cl);
 	lines_free(&l);
 	return rc;
 }
 
 int show_report(struct work *w, const struct show_report *r, struct client *cl, struct err *err)
 {
-	if (r->module && strcmp(r->module, in_kernel) == 0 && access_sees_all(w, cl))
+	if (r->by == SHOW_BY_PROGRAM || r->since_ns || r->until_ns)
+		return show_ran(w, r, cl, err);
+	if (r->module && strcmp(r->module, lines_elsewhere(COUNTER_KERNEL)) == 0 &&
+	    access_sees_all(w, cl))
 		return report_kernel(w, r, cl, err);
 	if (r->module)
 		return report_module(w, r, cl, err);
@@ -536,4 +369,76 @@ int show_report(struct work *w, const struct show_report *r, struct client *cl, 
 	default:
 		return report_all(w, r, cl, err);
 	}
+}
+
+/* --- what is asked for --- */
+
+bool show_read_ns(const char *arg, const char *option, uint64_t *out)
+{
+	size_t n = strlen(option);
+	char *end;
+
+	if (strncmp(arg, option, n) != 0 || arg[n] < '0' || arg[n] > '9')
+		return false;
+	*out = strtoull(arg + n, &end, 10);
+	return !*end && *out <= INT64_MAX;
+}
+
+static bool read_limit(const char *text, uint32_t *out)
+{
+	char *end;
+	unsigned long n = strtoul(text, &end, 10);
+
+	*out = (uint32_t)n;
+	return *text >= '0' && *text <= '9' && !*end && n >= 1 && n <= MAX_LIMIT;
+}
+
+/* --by=WHAT; false: there is no such thing. */
+static bool read_by(const char *what, enum show_by *out)
+{
+	static const char *const name[] = {
+		[SHOW_BY_MODULE] = "module", [SHOW_BY_PROCEDURE] = "procedure",
+		[SHOW_BY_MACHINE] = "machine", [SHOW_BY_USER] = "user",
+		[SHOW_BY_PROGRAM] = "program",
+	};
+
+	for (enum show_by by = SHOW_BY_MODULE; by <= SHOW_BY_PROGRAM; by++)
+		if (strcmp(what, name[by]) == 0) {
+			*out = by;
+			return true;
+		}
+	return false;
+}
+
+static int read_option(const char *arg, struct show_report *r, struct err *err)
+{
+	if (strncmp(arg, "--limit=", 8) == 0) {
+		r->limited = true;
+		return read_limit(arg + 8, &r->limit) ? 0 :
+		       err_set(err, ERR_USAGE, "--limit: '%.80s' is not a number from 1 to %d",
+			       arg + 8, MAX_LIMIT);
+	}
+	if (strcmp(arg, "--sort=name") == 0)
+		r->by_name = true;
+	else if (arg[0] != '-')
+		r->module = arg;
+	else if (!show_read_ns(arg, "--since=", &r->since_ns) &&
+		 !show_read_ns(arg, "--until=", &r->until_ns) &&
+		 strcmp(arg, "--sort=count") != 0 &&
+		 (strncmp(arg, "--by=", 5) != 0 || !read_by(arg + 5, &r->by)))
+		return err_set(err, ERR_USAGE, "unknown option '%s'", arg);
+	return 0;
+}
+
+int show_report_options(int argc, const char *const *argv, struct show_report *out,
+			struct err *err)
+{
+	*out = (struct show_report){ .limit = REPORT_LIMIT };
+	for (int i = 1; i < argc; i++)
+		if (read_option(argv[i], out, err) < 0)
+			return -1;
+	if (out->module && out->by != SHOW_BY_ALL && out->by != SHOW_BY_PROGRAM)
+		return err_set(err, ERR_USAGE, "--by is for all modules together, not for "
+			       "one, but for --by=program");
+	return 0;
 }

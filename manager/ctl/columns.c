@@ -30,21 +30,23 @@ static const char *const *usual_of(const char *title)
 	return NULL;
 }
 
-/* Counters that count nothing tell people nothing. */
-static void leave_out_zeros(struct table **t)
-{
-	static const char *const name[] = { "kind", "count", "meaning" };
-	const struct table_column *col = table_columns(*t);
-	const char *cell[3];
+/* Counters that count nothing tell people nothing.  Of these tables, by that column. */
+static const struct {
+	const char *title, *count;
+} counters[] = { { "samples", "count" }, { "cpu_time", "samples" } };
 
-	for (int i = 0; i < 3; i++)
-		if (table_ncol(*t) != 3 || strcmp(col[i].name, name[i]) != 0)
-			return;
-	struct table *out = table_new(table_title(*t), 3, col);
+static void leave_out_zeros(struct table **t, const char *count)
+{
+	int by = table_column_of(*t, count), ncol = table_ncol(*t);
+	const char *cell[MOST];
+
+	if (by < 0 || ncol > MOST)
+		return;			/* another table of this title */
+	struct table *out = table_new(table_title(*t), ncol, table_columns(*t));
 	for (int row = 0; row < table_nrow(*t); row++) {
-		for (int i = 0; i < 3; i++)
+		for (int i = 0; i < ncol; i++)
 			cell[i] = table_cell(*t, row, i);
-		if (strcmp(cell[1], "0") != 0)
+		if (strcmp(cell[by], "0") != 0)
 			table_row_text(out, cell);
 	}
 	table_free(*t);
@@ -69,8 +71,9 @@ void columns_choose(struct table **t)
 			from[n] = i;
 			chosen[n++] = col[i];
 		}
-	if (strcmp(table_title(*t), "samples") == 0)
-		leave_out_zeros(t);
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
+		if (strcmp(table_title(*t), counters[i].title) == 0)
+			leave_out_zeros(t, counters[i].count);
 	if (!name || name[n])
 		return;			/* another table of this title */
 	struct table *out = table_new(table_title(*t), n, chosen);

@@ -19,9 +19,10 @@ const struct ctl_command ctl_commands[] = {
 	{ "report",
 	  "[MODULE] [--sort=count|name|callees] [--limit=N] [--log=LOG|PROFILE]...\n"
 	  "        [--by=machine|user|program|module|procedure|line|inlined|caller]\n"
-	  "        [--since=S] [--until=S] [--html=OUT] [--binary=FILE]... [--store=DIR]",
-	  "modules and their procedures by samples, or kinds of code, or users; --log:\n"
-	  "        recordings (no daemon needed), by program, source line, inlined function",
+	  "        [--since=T] [--until=T] [--html=OUT] [--binary=FILE]... [--store=DIR]",
+	  "modules and their procedures by samples, or kinds of code, programs, users;\n"
+	  "        --since, --until: of a time, T: 12h, 7d, 2026-11-20T14:00; --log:\n"
+	  "        recordings (no daemon needed), also by line, inlined function; T: seconds",
 	  ctl_report },
 	{ "saved", "[--since=T]",
 	  "CPU time that generations have saved, by program and in all, as far as it is\n"
@@ -31,10 +32,10 @@ const struct ctl_command ctl_commands[] = {
 	  "MODULE FUNCTION [--original | --generation[=N]] [--log=LOG|PROFILE]...\n"
 	  "        [--counts=PROFILE [--mhz=N]] [--blocks] [--since=S] [--until=S]\n"
 	  "        [--limit=N] [--binary=FILE]... [--store=DIR]",
-	  "a function's blocks and instructions with samples, as they lie in the original,\n"
-	  "        or in the generation that is at the path; --log: by recordings (no daemon\n"
-	  "        needed), with cycles and what they wait for; --counts: by how often they\n"
-	  "        ran",
+	  "a function's blocks and instructions with samples, cycles and what they wait for,\n"
+	  "        as they lie in the original, or in the generation that is at the path;\n"
+	  "        --log: by recordings (no daemon needed), with source lines; --counts: by\n"
+	  "        how often they ran",
 	  ctl_annotate },
 	{ "explain", "MODULE",
 	  "a module in sentences: what runs, what it has brought, what is next, what would\n"

@@ -27,6 +27,10 @@ static const struct family {
 } families[] = {
 	{ "samples", "count", "kind", "morph_samples", "counter",
 	  "What has become of samples, and what else was counted with them." },
+	{ "cpu_time", "samples", "where", "morph_cpu_time_samples", "gauge",
+	  "Samples of the last 30 days, by what they are in: can that be laid out?" },
+	{ "cpu_time", "share_pct", "where", "morph_cpu_time_percent", "gauge",
+	  "Their shares of all of these samples." },
 	{ "monitor", "samples", NULL, "morph_monitor_samples", "counter",
 	  "Samples that the monitor has taken since it started." },
 	{ "monitor", "events", NULL, "morph_monitor_events", "counter",

@@ -4,11 +4,14 @@
  * Tested by tests/e2e/reports.sh; by the daemon, tests/e2e/daemon.sh.
  */
 #include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/err.h"
 #include "lib/say.h"
+#include "lib/when.h"
 #include "manager/ctl/ctl_evidence.h"
 #include "manager/ctl/ctl_page.h"
 #include "manager/ctl/reporttable.h"
@@ -79,22 +82,55 @@ static int page_of_daemon(const struct ctl *ctl, int argc, char **argv)
 	return code;
 }
 
+/* With times as the daemon takes them. */
+static int ask_daemon(const struct ctl *ctl, int argc, char **argv)
+{
+	static const char *const option[] = { "--since=", "--until=" };
+	char given[2][48];
+	uint64_t ns;
+
+	for (int i = 1; i < argc; i++)
+		for (int k = 0; k < 2; k++) {
+			const char *text = argv[i] + strlen(option[k]);
+
+			if (strncmp(argv[i], option[k], strlen(option[k])) != 0)
+				continue;
+			if (!when_parse(text, when_now_ns(), &ns)) {
+				say_line(stderr, "morphctl report: %s '%s' is no time until "
+					 "now: %s; of recordings it is seconds", option[k],
+					 text, WHEN_FORMS);
+				return 2;
+			}
+			(void)snprintf(given[k], sizeof(given[k]), "%s%" PRIu64, option[k],
+				       when_full(text, ns));	/* fits */
+			argv[i] = given[k];
+			break;
+		}
+	return ctl_ask_module(ctl, argc, argv);
+}
+
+static int report_of_daemon(const struct ctl *ctl, int argc, char **argv)
+{
+	/* the daemon knows no lines and callers, and has its own store */
+	static const char *const not_its[] = { "--by=line", "--by=inlined", "--by=caller",
+					       "--binary=", "--store=", "--sort=callees",
+					       NULL };
+	/* a page is of all time */
+	static const char *const no_page[] = { "--since=", "--until=", NULL };
+	bool page = ctl_evidence_find(argc, argv, "--html=");
+
+	if (ctl_evidence_only_logs(ctl, argc, argv, not_its) ||
+	    (page && ctl_evidence_only_logs(ctl, argc, argv, no_page)))
+		return 2;
+	return page ? page_of_daemon(ctl, argc, argv) : ask_daemon(ctl, argc, argv);
+}
+
 int ctl_report(const struct ctl *ctl, int argc, char **argv)
 {
-	/* the daemon knows no programs and lines, and has its own store */
-	static const char *const not_its[] = { "--by=program", "--by=line", "--by=inlined",
-					       "--by=caller", "--since=", "--until=",
-					       "--binary=", "--store=",
-					       "--sort=callees", NULL };
 	struct ctl_evidence o;
 
-	if (!ctl_evidence_find(argc, argv, "--log=")) {
-		if (ctl_evidence_only_logs(ctl, argc, argv, not_its))
-			return 2;
-		return ctl_evidence_find(argc, argv, "--html=")
-			       ? page_of_daemon(ctl, argc, argv)
-			       : ctl_ask_module(ctl, argc, argv);
-	}
+	if (!ctl_evidence_find(argc, argv, "--log="))
+		return report_of_daemon(ctl, argc, argv);
 	int code = ctl_evidence_options(ctl, argc, argv, LIMIT, &o);
 	if (code)
 		return code;

@@ -2,19 +2,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/say.h"
 #include "lib/when.h"
 #include "manager/ctl/ctl.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_REALTIME, &t);	/* cannot fail for this clock */
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 int ctl_saved(const struct ctl *ctl, int argc, char **argv)
 {
@@ -27,7 +18,7 @@ int ctl_saved(const struct ctl *ctl, int argc, char **argv)
 		return ctl_talk(ctl, 1, request);
 	if (argc > 2 || strncmp(argv[1], option, strlen(option)) != 0)
 		return ctl_ask_alone(ctl, argc, argv);
-	if (!when_parse(argv[1] + strlen(option), now_ns(), &ns)) {
+	if (!when_parse(argv[1] + strlen(option), when_now_ns(), &ns)) {
 		say_line(stderr, "morphctl saved: --since: '%s' is no time until now: %s",
 			 argv[1] + strlen(option), WHEN_FORMS);
 		return 2;

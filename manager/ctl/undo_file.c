@@ -12,7 +12,9 @@
  *							does not have
  *
  * It comes back under all names that the file has, in its folder or by the ledger, as one file
- * with these names again (install_back.c).
+ * with these names again (install_back.c).  That takes a few of them at a time: if there are
+ * more, those that are left have the generation's inode still, and come next (undo_links.h),
+ * also when this or the daemon's undo was killed between.
  *
  * What somebody edited, after the ledger knew it, needs --force.  What names nothing is left
  * alone, whatever was there before.
@@ -30,6 +32,7 @@
 
 #include "lib/err.h"
 #include "manager/ctl/undo_known.h"
+#include "manager/ctl/undo_links.h"
 #include "manager/ctl/undo_names.h"
 #include "manager/parent/install.h"
 #include "manager/parent/install_back.h"
@@ -49,6 +52,7 @@ struct looked {
 	bool edited;			/* another one of the same original */
 	uint32_t owner;			/* as the ledger has it, if known */
 	bool kept;			/* the content is an original in originals */
+	struct install_done done;	/* by put_back() */
 	/* other names that its generations had, by the ledger; as they are opened */
 	struct names names;
 	const struct digest *only_of;	/* nothing is done unless that is its original */
@@ -181,7 +185,7 @@ static int may_restore(const struct undo_store *s, const struct looked *k, struc
 	return k->known || uid == 0 || uid == geteuid() ? 0 : prove(s, k, err);
 }
 
-static int put_back(const struct undo_store *s, const struct looked *k, char said[UNDO_SAID],
+static int put_back(const struct undo_store *s, struct looked *k, char said[UNDO_SAID],
 		    struct err *err)
 {
 	static const char *const became[] = {
@@ -191,11 +195,10 @@ static int put_back(const struct undo_store *s, const struct looked *k, char sai
 		[BACK_SHARED] = "restored; for want of room it shares its content with the "
 				"kept original: undo it again when there is room",
 	};
-	struct install_done done;
 	struct back_request r = {
 		.path = k->path, .beneath = strlen(s->root), .names = &k->names,
 		.expected = k->present, .original = k->original,
-		.originals_fd = s->originals_fd, .ledger_fd = s->ledger_fd, .done = &done,
+		.originals_fd = s->originals_fd, .ledger_fd = s->ledger_fd, .done = &k->done,
 	};
 	enum back_how how;
 
@@ -206,8 +209,7 @@ static int put_back(const struct undo_store *s, const struct looked *k, char sai
 	}
 	if (install_back(&r, &how, err) < 0)
 		return -1;
-	int n = snprintf(said, UNDO_SAID, "%s", became[how]);
-	install_done_text(&done, said + n, (size_t)(UNDO_SAID - n));
+	(void)snprintf(said, UNDO_SAID, "%s", became[how]);
 	return 0;
 }
 
@@ -309,6 +311,72 @@ static int undo_others(const struct undo_store *s, const struct looked *k,
 	return 0;
 }
 
+/* Names that still are the generation, in the folders of those that were put back or are known;
+ * *n: how many got it back. */
+static int undo_left(const struct undo_store *s, const struct looked *k,
+		     const struct undo_links_of *of, unsigned long *n, struct err *err)
+{
+	struct undo_links left;
+	struct stat st;
+
+	if (undo_links_find(s, of, &left, err) < 0)
+		return -1;
+	int rc = 0;
+	for (size_t i = 0; i < left.n && rc == 0; i++) {
+		const char *path = left.at[i].path;
+		struct looked other = { .f = { .dir = -1, .fd = -1 }, .path = path,
+					.known_as = path + strlen(s->root),
+					.names = k->names, .only_of = of->original };
+		char ignored[UNDO_SAID];
+		enum undo_result one;
+
+		/* with one before, perhaps */
+		if (lstat(path, &st) < 0 || st.st_ino != left.at[i].inode)
+			continue;
+		(void)names_add(&other.names, k->path);	/* or the others lead to that file */
+		rc = undo_once(s, &other, &one, ignored, err);
+		install_file_close(&other.f);
+		if (rc == 0 && one == UNDO_RESTORED)
+			*n += 1 + (s->dry_run ? 0 : other.done.also.n);
+	}
+	undo_links_free(&left);
+	return rc;
+}
+
+/* All that is left to do when the original is at the first names, and what there is to say. */
+static int finish(const struct undo_store *s, struct looked *k, enum undo_result *result,
+		  char said[UNDO_SAID], struct err *err)
+{
+	bool restored = *result == UNDO_RESTORED;
+	struct undo_links_of of = {
+		.path = k->path, .known_as = k->known_as, .names = &k->names,
+		.original = restored ? &k->original : &k->present,
+		.inode = restored ? k->f.st.st_ino : 0,
+	};
+	unsigned long n = 0;
+
+	if (restored && s->dry_run)
+		return 0;
+	if (!restored && undo_others(s, k, result, said, err) < 0)
+		return -1;
+	if ((!restored || k->done.others) && undo_left(s, k, &of, &n, err) < 0)
+		return -1;
+	size_t end = strlen(said);
+	if (n && restored) {
+		k->done.others -= n < k->done.others ? n : k->done.others;
+		(void)snprintf(said + end, UNDO_SAID - end, ", and under %lu more names", n);
+	} else if (n) {
+		*result = UNDO_RESTORED;
+		(void)snprintf(said + end, UNDO_SAID - end, "; %lu other name%s of it %s", n,
+			       n == 1 ? "" : "s", s->dry_run ? "would get it back" :
+			       "got it back");
+	}
+	end = strlen(said);
+	if (restored)
+		install_done_text(&k->done, said + end, UNDO_SAID - end);
+	return 0;
+}
+
 int undo_file(const struct undo_store *s, const char *path, enum undo_result *result,
 	      char said[UNDO_SAID], struct err *err)
 {
@@ -322,8 +390,8 @@ int undo_file(const struct undo_store *s, const char *path, enum undo_result *re
 				    .known_as = path + strlen(s->root) };
 
 		rc = undo_once(s, &k, result, said, &why);
-		if (rc == 0 && k.kept)
-			rc = undo_others(s, &k, result, said, &why);
+		if (rc == 0 && (k.kept || *result == UNDO_RESTORED))
+			rc = finish(s, &k, result, said, &why);
 		if (rc < 0 && (why.kind != ERR_REFUSED || !is_another_now(&k.f)))
 			i = TRIES;
 		install_file_close(&k.f);

@@ -23,7 +23,7 @@ enum undo_result {
 	UNDO_GONE,	/* nothing is at the path */
 };
 
-enum { UNDO_SAID = 512 };
+enum { UNDO_SAID = 5120 };	/* the names of a file, and what is said of them */
 
 /* `path`: absolute, without symbolic links, root included.  *result says what came of it, in
  * words in said[].  -1: a generation still is at the path, or that cannot be known. */

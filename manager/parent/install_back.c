@@ -157,12 +157,12 @@ static int is_for_another(void *ctx, const char *name, time_t seen,
 	return err_set(err, ERR_REFUSED, "'%s' needs it", e->path);
 }
 
-/* Also when that cannot be known. */
+/* Also when that cannot be known.  Names that are left need it next. */
 static bool others_need(struct back *b)
 {
 	struct err ignored;
 
-	return b->r->ledger_fd < 0 ||
+	return b->r->ledger_fd < 0 || b->set.f[0].st.st_nlink > b->set.n ||
 	       ledger_each(b->r->ledger_fd, is_for_another, b, &ignored) < 0;
 }
 

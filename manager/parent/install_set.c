@@ -119,9 +119,7 @@ no:
 	return rc;
 }
 
-/* What waits beside a name, or was left there, is none; nor is what dpkg has there while it
- * replaces the file. */
-static bool is_temporary(const char *name)
+bool install_set_is_temporary(const char *name)
 {
 	return strncmp(name, ".morph-", 7) == 0 || strstr(name, ".dpkg-");
 }
@@ -149,7 +147,7 @@ static int find_in_dir(struct install_set *s, unsigned i, struct err *err)
 				     strerror(errno));
 		if (!e)
 			break;
-		if (e->d_ino == s->f[0].st.st_ino && !is_temporary(e->d_name) &&
+		if (e->d_ino == s->f[0].st.st_ino && !install_set_is_temporary(e->d_name) &&
 		    snprintf(name, sizeof(name), "%.*s%s", (int)(strrchr(path, '/') + 1 - path),
 			     path, e->d_name) < (int)sizeof(name))
 			rc = try_name(s, name, err);

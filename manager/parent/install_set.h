@@ -35,6 +35,9 @@ int install_set_open(const char *path, const struct names *given, struct install
 		     struct err *err);
 void install_set_close(struct install_set *s);
 const char *install_set_path(const struct install_set *s, unsigned i);
+/* What waits beside a name, or was left there, is no name of the file; nor is what dpkg has
+ * there while it replaces it. */
+bool install_set_is_temporary(const char *name);
 
 /* Every reason not to touch the file (ERR_REFUSED).  `all`: one is that a name was not found,
  * or must not be touched; else such a name is left out of the set. */

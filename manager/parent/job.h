@@ -43,6 +43,10 @@ enum job_kind {
 	/* in: module, signature and profile of its version before.  out: profile, and how much
 	 * was recognised, as text */
 	JOB_INHERIT,
+	/* in: original, samples, perhaps exact profile.  out: where the cycles of a function
+	 * go, as text.  a: its entry, b: thousandths of a cycle that a sample stands for */
+	JOB_ANNOTATE,
+	/* what follows is not for the manager (RUN_JOB in lib/msg.def) */
 	/* in: mapped file, branch counts; if it is a generation, its original.  out: edges, and
 	 * executions of blocks */
 	JOB_EXECUTIONS,
@@ -58,9 +62,6 @@ enum job_kind {
 	JOB_EXPORT,
 	/* in: original, text of bolt's profile.  out: profile */
 	JOB_FOREIGN,
-	/* in: original, samples, perhaps exact profile.  out: where the cycles of a function
-	 * go, as text.  a: its entry, b: thousandths of a cycle that a sample stands for */
-	JOB_ANNOTATE,
 	/* in: original, samples, perhaps exact profile.  out: what a page shows of it, as text.
 	 * a: functions at most, b: 1: the third input is a generation, and no profile */
 	JOB_PICTURE,

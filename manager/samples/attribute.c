@@ -4,11 +4,13 @@
  *          --places of that file--> block of the original
  *
  * The walk over the spool touches neither tables nor the store; each module is looked at once,
- * for all its distinct places.  Two other results come out of the same walk:
+ * for all its distinct places.  Other results come out of the same walk:
  *
  *   sample --runs--> CPU time of processes by kind, inside and outside of each mapped file
  *
  *   state --spaces--> state set of one file --stream--> confined interpreter --text--> edges
+ *
+ *   sample --spaces--> (hour, program, file) --program set--> samples by what ran
  *
  *   branch stack --spaces--> branch set of one file --stream--> the same --text--> edges
  */
@@ -24,6 +26,7 @@
 #include "lib/search.h"
 #include "lib/statesample.h"
 #include "manager/samples/branchstack.h"
+#include "manager/samples/programset.h"
 #include "manager/samples/runs.h"
 #include "manager/samples/sampleset.h"
 #include "manager/samples/statefeed.h"
@@ -48,6 +51,7 @@ struct attribute {
 	struct sampleset set;
 	struct stateset states;
 	struct branchset branches;
+	struct programset programs;
 	struct runs *runs;
 	bool incomplete;			/* records were lost */
 	struct statefeed *feed;
@@ -87,6 +91,7 @@ static void collector_clear(struct attribute *a)
 	sampleset_clear(&a->set);
 	stateset_clear(&a->states);
 	branchset_clear(&a->branches);
+	programset_clear(&a->programs);
 	runs_clear(a->runs);
 	a->incomplete = false;
 	if (a->users)
@@ -112,16 +117,21 @@ void attribute_free(struct attribute *a)
 	free(a);
 }
 
-/* Code made at run time has no file; the program that made it has. */
-static void name_maker(struct attribute *a, uint32_t pid)
+static uint32_t program_of(struct attribute *a, uint32_t pid)
 {
 	const struct space_run *run = spaces_run(a->spaces, pid);
 
-	if (run && run->exe)
-		topnames_add(&a->made, spaces_file(a->spaces, run->exe - 1)->path, 1);
+	return run && run->exe ? run->exe - 1 : PROGRAMSET_UNKNOWN;
 }
 
-static void take_sample(struct attribute *a, const struct spool_event *ev)
+/* Code made at run time has no file; the program that made it has. */
+static void name_maker(struct attribute *a, uint32_t program)
+{
+	if (program != PROGRAMSET_UNKNOWN)
+		topnames_add(&a->made, spaces_file(a->spaces, program)->path, 1);
+}
+
+static void take_sample(struct attribute *a, const struct spool_event *ev, uint32_t hour)
 {
 	static const enum counter counter_of[] = {
 		[SPACE_VDSO] = COUNTER_VDSO,
@@ -130,11 +140,12 @@ static void take_sample(struct attribute *a, const struct spool_event *ev)
 		[SPACE_ELSEWHERE] = COUNTER_ELSEWHERE,
 		[SPACE_NOWHERE] = COUNTER_NOWHERE,
 	};
-	uint32_t file;
+	uint32_t file, program = program_of(a, ev->pid);
 	file_off off;
 
 	if (ev->sample.kernel) {
 		a->counter[COUNTER_KERNEL]++;
+		programset_add(&a->programs, hour, program, -COUNTER_KERNEL);
 		if (ev->sample.procedure)
 			topnames_add(&a->kernel, ev->sample.procedure, 1);
 		if (a->users)
@@ -147,10 +158,12 @@ static void take_sample(struct attribute *a, const struct spool_event *ev)
 	bool placed = hit == SPACE_FILE && sampleset_add(&a->set, file, off) == 0;
 	if (a->users)
 		userset_sample(a->users, ev->pid, placed ? file : USERSET_NO_FILE, ev->time_ns);
+	enum counter none = hit == SPACE_FILE ? COUNTER_UNKNOWN : counter_of[hit];
+	programset_add(&a->programs, hour, program, placed ? file + INT64_C(1) : -(int)none);
 	if (!placed)
-		a->counter[hit == SPACE_FILE ? COUNTER_UNKNOWN : counter_of[hit]]++;
+		a->counter[none]++;
 	if (hit == SPACE_ANON)
-		name_maker(a, ev->pid);
+		name_maker(a, program);
 	if (ev->sample.has_state &&
 	    (!placed ||
 	     stateset_add(&a->states, file, off, ev->sample.pc, &ev->sample.state) < 0))
@@ -232,9 +245,22 @@ static uint64_t lost_records(const struct attribute *a)
 	       a->counter[COUNTER_DROPPED] + a->counter[COUNTER_DAMAGED];
 }
 
+/* The beginning of a spool file, by both clocks. */
+struct clock {
+	uint64_t start_ns, wall_ns;
+};
+
+static uint32_t hour_of(const struct clock *c, uint64_t time_ns)
+{
+	uint64_t after_ns = time_ns > c->start_ns ? time_ns - c->start_ns : 0;
+
+	return (uint32_t)((c->wall_ns + after_ns) / UINT64_C(3600000000000));
+}
+
 void attribute_spool(struct attribute *a, struct spool_reader *r)
 {
 	uint64_t period_ns = spool_reader_period_ns(r), lost = lost_records(a);
+	const struct clock clock = { spool_reader_start_ns(r), spool_reader_start_wall_ns(r) };
 	struct spool_event ev;
 
 	if (a->feed)
@@ -246,7 +272,7 @@ void attribute_spool(struct attribute *a, struct spool_reader *r)
 		case SPOOL_SAMPLE:
 			if (a->feed)
 				statefeed_match(a->feed, &ev);
-			take_sample(a, &ev);
+			take_sample(a, &ev, hour_of(&clock, ev.time_ns));
 			break;
 		case SPOOL_LOST:
 			a->counter[COUNTER_LOST] += ev.lost;
@@ -281,33 +307,29 @@ void attribute_spool(struct attribute *a, struct spool_reader *r)
 
 /* --- places to blocks --- */
 
-/* Index of the module's entry, made where it belongs if missing. */
-static struct attribute_module *module_enter(struct attribution *r, uint64_t module)
+/* Of blocks with so many samples in one file it is kept which instructions had them; chosen. */
+enum { PLACED_LEAST = 4 };
+
+static void add_places(struct attribute_module *m, const struct blockindex *index,
+		       const struct sampleset_item *item, uint32_t n,
+		       const struct blockcount *count, uint32_t ncount)
 {
-	uint32_t lo = 0, hi = r->nmodule;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t block = blockindex_block(index, item[i].off);
+		uint32_t k = search_first(at, 0, ncount, count[at].block < block);
+		struct attribute_place p = { 0, block, item[i].samples };
 
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (r->module[mid].module < module)
-			lo = mid + 1;
-		else
-			hi = mid;
+		if (k < ncount && count[k].block == block && count[k].samples >= PLACED_LEAST &&
+		    blockindex_place(index, item[i].off, &p.addr) == 0)
+			attribution_place(m, &p);
 	}
-	if (lo < r->nmodule && r->module[lo].module == module)
-		return &r->module[lo];
-	r->module = memory_grow(r->module, r->nmodule + 1, sizeof(*r->module));
-	memmove(&r->module[lo + 1], &r->module[lo], (r->nmodule - lo) * sizeof(*r->module));
-	r->nmodule++;
-	r->module[lo] = (struct attribute_module){ .module = module };
-	return &r->module[lo];
 }
 
 /* The places of one file, item[0 .. n), of a known module. */
 static void add_file(struct attribution *r, const struct attribute_target *target,
 		     const struct sampleset_item *item, uint32_t n)
 {
-	struct attribute_module *m = module_enter(r, target->module);
+	struct attribute_module *m = attribution_module(r, target->module);
 	struct blockcount *count = memory_grow(NULL, n, sizeof(*count));
 	uint32_t ncount = 0;
 
@@ -324,7 +346,10 @@ static void add_file(struct attribution *r, const struct attribute_target *targe
 			count[ncount++] = (struct blockcount){ block, item[i].samples };
 		}
 	}
-	blockcounts_add(&m->count, &m->ncount, count, blockcounts_sort(count, ncount));
+	ncount = blockcounts_sort(count, ncount);
+	if (target->index)
+		add_places(m, target->index, item, n, count, ncount);
+	blockcounts_add(&m->count, &m->ncount, count, ncount);
 	free(count);
 }
 
@@ -369,7 +394,7 @@ static void add_states(struct attribution *r, const struct attribute *a, uint32_
 	r->counter[COUNTER_NOSTATES] += n;
 	if (!n || !target->index || !resolver->interpret)
 		return;
-	struct attribute_module *m = module_enter(r, target->module);
+	struct attribute_module *m = attribution_module(r, target->module);
 	m->states += n;		/* also when it fails: it would again */
 	written = write_states(&a->states, target->index, item, n, &stream);
 	if (written &&
@@ -425,7 +450,7 @@ static void add_branches(struct attribution *r, const struct attribute *a, uint3
 		leave_out(r, item, n);
 		return;
 	}
-	struct attribute_module *m = module_enter(r, target->module);
+	struct attribute_module *m = attribution_module(r, target->module);
 	if (write_branches(target->index, item, n, &stream) &&
 	    resolver->interpret(resolver->ctx, target, wr_bytes(&stream), &edges, &err) == 0) {
 		r->counter[COUNTER_BRANCHES_IMPOSSIBLE] += edges.left_out;
@@ -456,12 +481,6 @@ uint32_t attribute_kind(const struct spaces *s, uint32_t exe, uint32_t from)
 	return h ? h : 1;
 }
 
-static void add_use(struct attribution *r, const struct attribute_use *u)
-{
-	r->use = memory_grow(r->use, r->nuse + (size_t)1, sizeof(*r->use));
-	r->use[r->nuse++] = *u;
-}
-
 /* Of one file of a known module. */
 static void add_uses(struct attribution *r, const struct attribute *a, uint32_t file,
 		     const struct attribute_target *target)
@@ -470,7 +489,7 @@ static void add_uses(struct attribution *r, const struct attribute *a, uint32_t 
 	const struct runs_use *u = runs_of(a->runs, file, &n);
 
 	for (uint32_t i = 0; i < n && !a->incomplete; i++)
-		add_use(r, &(struct attribute_use){
+		attribution_use(r, &(struct attribute_use){
 				   .module = target->module, .generation = target->generation,
 				   .live = target->live,
 				   .kind = attribute_kind(a->spaces, u[i].exe, u[i].from),
@@ -481,12 +500,6 @@ static void add_uses(struct attribution *r, const struct attribute *a, uint32_t 
 					     .rest_samples = u[i].rest_samples } });
 }
 
-static void add_whose(struct attribution *r, const struct attribute_whose *w)
-{
-	r->whose = memory_grow(r->whose, r->nwhose + (size_t)1, sizeof(*r->whose));
-	r->whose[r->nwhose++] = *w;
-}
-
 /* Of one file of a known module. */
 static void add_users(struct attribution *r, const struct attribute *a, uint32_t file,
 		      const struct attribute_target *target)
@@ -495,14 +508,8 @@ static void add_users(struct attribution *r, const struct attribute *a, uint32_t
 	const struct userset_use *u = a->users ? userset_of(a->users, file, &n) : NULL;
 
 	for (uint32_t i = 0; i < n; i++)
-		add_whose(r, &(struct attribute_whose){ target->module, u[i].uid,
+		attribution_whose(r, &(struct attribute_whose){ target->module, u[i].uid,
 							u[i].samples });
-}
-
-static void add_crash(struct attribution *r, const struct attribute_crash *c)
-{
-	r->crash = memory_grow(r->crash, r->ncrash + (size_t)1, sizeof(*r->crash));
-	r->crash[r->ncrash++] = *c;
 }
 
 /* Module and generation of the file: 1, 0, -1. */
@@ -558,38 +565,29 @@ static int resolve_crashes(const struct attribute *a, const struct attribute_res
 			     last.pid == c->pid && last.module == crash.module &&
 			     last.generation == crash.generation;
 		if (known && !again)
-			add_crash(r, &crash);
+			attribution_crash(r, &crash);
 		last = known ? crash : (struct attribute_crash){ 0 };
 	}
 	return 0;
 }
 
-void attribution_add(struct attribution *to, const struct attribution *from)
-{
-	for (int i = 0; i < NCOUNTER; i++)
-		to->counter[i] += from->counter[i];
-	topnames_add_all(&to->kernel, &from->kernel);
-	topnames_add_all(&to->made, &from->made);
-	usersums_add_all(&to->user, &from->user);
-	to->bad_blocks += from->bad_blocks;
-	if (from->newest_ns > to->newest_ns)
-		to->newest_ns = from->newest_ns;
-	for (uint32_t i = 0; i < from->nmodule; i++) {
-		const struct attribute_module *f = &from->module[i];
-		struct attribute_module *m = module_enter(to, f->module);
+/* --- which programs ran --- */
 
-		m->samples += f->samples;
-		m->outside += f->outside;
-		blockcounts_add(&m->count, &m->ncount, f->count, f->ncount);
-		m->states += f->states;
-		edgecounts_add(&m->edges, &f->edges, 1);
+/* What is there, in the module or (-counter) in none. */
+static void add_ran(struct attribution *r, const struct attribute *a, int64_t where,
+		    int64_t module)
+{
+	uint32_t n;
+	const struct programset_item *item = programset_of(&a->programs, where, &n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t p = item[i].program;
+		const struct attribute_ran ran = { item[i].hour, NULL, module,
+						   item[i].samples };
+
+		attribution_ran(r, p == PROGRAMSET_UNKNOWN
+					   ? "" : spaces_file(a->spaces, p)->path, &ran);
 	}
-	for (uint32_t i = 0; i < from->ncrash; i++)
-		add_crash(to, &from->crash[i]);
-	for (uint32_t i = 0; i < from->nuse; i++)
-		add_use(to, &from->use[i]);
-	for (uint32_t i = 0; i < from->nwhose; i++)
-		add_whose(to, &from->whose[i]);
 }
 
 /* What was gathered of one file: item[0 .. n) of the sample set, perhaps none. */
@@ -610,6 +608,7 @@ static int resolve_file(const struct attribute *a, uint32_t f, uint32_t first, u
 			add_file(r, &target, item, n);
 		add_uses(r, a, f, &target);
 		add_users(r, a, f, &target);
+		add_ran(r, a, f + INT64_C(1), (int64_t)target.module);
 		add_states(r, a, f, resolver, &target);
 		add_branches(r, a, f, resolver, &target);
 		if (resolver->release)
@@ -617,6 +616,7 @@ static int resolve_file(const struct attribute *a, uint32_t f, uint32_t first, u
 	} else {
 		for (uint32_t k = 0; k < n; k++)
 			r->counter[COUNTER_UNKNOWN] += item[k].samples;
+		add_ran(r, a, f + INT64_C(1), -COUNTER_UNKNOWN);
 		const struct branchset_item *branch = branchset_of(&a->branches, f, &nbranch);
 		leave_out(r, branch, nbranch);
 		(void)stateset_of(&a->states, f, &nstate);
@@ -659,6 +659,9 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 	stateset_sort(&a->states);
 	branchset_sort(&a->branches);
 	runs_sort(a->runs);
+	programset_sort(&a->programs);
+	for (int c = 1; c < NCOUNTER; c++)
+		add_ran(&r, a, -c, -c);
 	int rc = resolve_files(a, resolver, &r, err);
 	if (rc == 0)
 		rc = resolve_crashes(a, resolver, &r, err);
@@ -667,20 +670,4 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 	attribution_free(&r);
 	collector_clear(a);
 	return rc;
-}
-
-void attribution_free(struct attribution *r)
-{
-	for (uint32_t i = 0; i < r->nmodule; i++) {
-		free(r->module[i].count);
-		edgecounts_free(&r->module[i].edges);
-	}
-	topnames_free(&r->kernel);
-	topnames_free(&r->made);
-	usersums_free(&r->user);
-	free(r->module);
-	free(r->crash);
-	free(r->use);
-	free(r->whose);
-	*r = (struct attribution){ 0 };
 }

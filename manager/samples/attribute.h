@@ -48,12 +48,19 @@ struct attribute_resolver {
 	void *ctx;
 };
 
+struct attribute_place {	/* an instruction, by its address in the original */
+	vaddr addr;
+	uint32_t block, samples;
+};
+
 struct attribute_module {
 	uint64_t module;
 	uint64_t samples;	/* in blocks */
 	uint64_t outside;	/* in the module, in no block */
 	uint32_t ncount;
 	struct blockcount *count;	/* ascending by block, every block once */
+	uint32_t nplace;
+	struct attribute_place *place;	/* of blocks with several samples, in no order */
 	uint64_t states;	/* that were there to be interpreted */
 	struct edgecounts edges;
 };
@@ -79,6 +86,13 @@ struct attribute_whose {	/* samples of a module, in its blocks or not, of one us
 	uint32_t samples;
 };
 
+struct attribute_ran {		/* samples of one hour that came while that program ran */
+	uint32_t hour;		/* since 1970 */
+	char *program;		/* its path; "" if that is not known */
+	int64_t module;		/* -counter: in none, but COUNTER_KERNEL and its like */
+	uint64_t samples;
+};
+
 struct attribution {		/* the result, ascending by module */
 	uint64_t counter[NCOUNTER];
 	uint64_t bad_blocks;	/* damaged parts of spool files */
@@ -95,6 +109,8 @@ struct attribution {		/* the result, ascending by module */
 	uint32_t nwhose;
 	struct attribute_whose *whose;
 	struct usersums user;	/* all samples by user, in modules or not */
+	uint32_t nran;
+	struct attribute_ran *ran;	/* programs malloc'd; all samples, in no order */
 };
 
 /* Collector of sample sets; keeps `spaces` and uses it, owned by the caller. */
@@ -122,6 +138,14 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
  * (RUNS_NO_FILE) nobody knows which. */
 uint32_t attribute_kind(const struct spaces *s, uint32_t exe, uint32_t from);
 void attribution_add(struct attribution *to, const struct attribution *from);
+/* The module's entry, made where it belongs if missing; one entry more of the others. */
+struct attribute_module *attribution_module(struct attribution *r, uint64_t module);
+void attribution_crash(struct attribution *r, const struct attribute_crash *c);
+void attribution_use(struct attribution *r, const struct attribute_use *u);
+void attribution_whose(struct attribution *r, const struct attribute_whose *w);
+void attribution_place(struct attribute_module *m, const struct attribute_place *p);
+void attribution_ran(struct attribution *r, const char *program,
+		     const struct attribute_ran *ran);
 void attribution_free(struct attribution *r);	/* leaves a zeroed, usable result */
 
 #endif

@@ -19,8 +19,15 @@ struct blockindex {
 	new_vaddr gen_base;
 	struct ranges image;		/* of a generation, from gen_base */
 	vaddr orig_base;
-	uint32_t *orig;			/* [image.nrange], what it is of, from orig_base */
+	struct image *of;		/* [image.nrange], what they are of */
 };
+
+struct image {
+	uint32_t orig;			/* of its block, from orig_base */
+	uint32_t gen : 31;		/* where it begins, from gen_base; FAR: beyond */
+	uint32_t called : 1;		/* as lib/blockmap.h has it */
+};
+enum { FAR = 0x7fffffff };
 
 static void add_blocks(struct blockindex *p, const struct blocktable *t)
 {
@@ -39,13 +46,16 @@ static void add_images(struct blockindex *p, const struct blockmap *map)
 
 	p->gen_base = map->gen_base;
 	p->orig_base = map->orig_base;
-	p->orig = memory_grow(NULL, (size_t)map->nblock + 1, sizeof(*p->orig));
+	p->of = memory_grow(NULL, (size_t)map->nblock + 1, sizeof(*p->of));
 	ranges_init(&p->image, map->nblock, last ? (uint64_t)last->gen + last->gen_size : 0);
 	for (uint32_t i = 0; i < map->nblock; i++) {
-		if (map->block[i].gen_size == 0)	/* nothing is in it */
+		const struct blockmap_block *b = &map->block[i];
+
+		if (b->gen_size == 0)	/* nothing is in it */
 			continue;
-		p->orig[p->image.nrange] = map->block[i].orig;
-		ranges_add(&p->image, map->block[i].gen, map->block[i].gen_size);
+		p->of[p->image.nrange] = (struct image){ b->orig, b->gen < FAR ? b->gen : FAR,
+							 b->called };
+		ranges_add(&p->image, b->gen, b->gen_size);
 	}
 	ranges_finish(&p->image);
 }
@@ -71,7 +81,7 @@ void blockindex_free(struct blockindex *p)
 		return;
 	ranges_free(&p->block);
 	ranges_free(&p->image);
-	free(p->orig);
+	free(p->of);
 	free(p->seg);
 	free(p);
 }
@@ -79,12 +89,26 @@ void blockindex_free(struct blockindex *p)
 size_t blockindex_bytes(const struct blockindex *p)
 {
 	return sizeof(*p) + p->nseg * sizeof(*p->seg) + ranges_bytes(&p->block) +
-	       ranges_bytes(&p->image) + p->image.nrange * sizeof(*p->orig);
+	       ranges_bytes(&p->image) + p->image.nrange * sizeof(*p->of);
 }
 
 int blockindex_addr(const struct blockindex *p, file_off off, uint64_t *out)
 {
 	return blockmap_segs_vaddr(p->seg, p->nseg, off, out);
+}
+
+/* The image that holds the address; NULL: none does. */
+static const struct image *image_at(const struct blockindex *p, uint64_t addr)
+{
+	uint32_t i = p->of && addr >= p->gen_base ? ranges_find(&p->image, addr - p->gen_base)
+						  : RANGES_NONE;
+
+	return i == RANGES_NONE ? NULL : &p->of[i];
+}
+
+static uint32_t block_at(const struct blockindex *p, vaddr addr)
+{
+	return addr < p->base ? RANGES_NONE : ranges_find(&p->block, addr - p->base);
 }
 
 uint32_t blockindex_block(const struct blockindex *p, file_off off)
@@ -93,11 +117,29 @@ uint32_t blockindex_block(const struct blockindex *p, file_off off)
 
 	if (blockindex_addr(p, off, &addr) < 0)
 		return RANGES_NONE;
-	if (p->orig && addr >= p->gen_base) {
-		uint32_t image = ranges_find(&p->image, addr - p->gen_base);
+	const struct image *of = image_at(p, addr);
+	return block_at(p, of ? p->orig_base + of->orig : addr);
+}
 
-		if (image != RANGES_NONE)
-			addr = p->orig_base + p->orig[image];
+int blockindex_place(const struct blockindex *p, file_off off, vaddr *out)
+{
+	enum { CALL_LEN = 5 };
+	uint64_t addr;
+
+	if (blockindex_addr(p, off, &addr) < 0)
+		return -1;
+	const struct image *of = image_at(p, addr);
+	if (of && of->gen == FAR)
+		return -1;
+	if (of) {
+		uint64_t within = addr - p->gen_base - of->gen;
+		vaddr begin = p->orig_base + of->orig;
+
+		within -= of->called && within >= CALL_LEN;
+		addr = begin + within;
+		if (block_at(p, addr) != block_at(p, begin))
+			return -1;	/* what a generation has added to it */
 	}
-	return addr < p->base ? RANGES_NONE : ranges_find(&p->block, addr - p->base);
+	*out = addr;
+	return block_at(p, addr) == RANGES_NONE ? -1 : 0;
 }

@@ -22,6 +22,9 @@ size_t blockindex_bytes(const struct blockindex *p);
  * generation is in the block that its image is of; one in the old text is what it is in the
  * original, because originals keep their addresses. */
 uint32_t blockindex_block(const struct blockindex *p, file_off off);
+/* Address in the original of the instruction that the place is in or stands for; -1: in no
+ * block, or in what a generation has added to one. */
+int blockindex_place(const struct blockindex *p, file_off off, vaddr *out);
 /* Address of the place in the file itself; -1 when in no executable segment. */
 int blockindex_addr(const struct blockindex *p, file_off off, uint64_t *out);
 

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/addr.h"
 #include "lib/digest.h"
 #include "lib/wr.h"
 #include "manager/samples/counter.h"
@@ -150,6 +151,21 @@ double store_profile_samples(const struct store_profile *p);
 void store_profile_mix(struct store_profile *to, const struct store_profile *from,
 		       double factor);
 void store_profile_free(struct store_profile *p);
+
+/* --- which instructions had them (store_place.c), of the blocks of all modules that have most
+ * samples --- */
+
+enum { STORE_PLACES_MAX = 32768 };	/* some 20 bytes each; chosen */
+
+struct store_place {
+	uint32_t block;			/* index in the block table */
+	vaddr addr;			/* in the original */
+	double samples;
+};
+/* In the order of blocks and addresses; f may not use the store. */
+int store_place_each(struct store *s, int64_t module,
+		     void (*f)(void *ctx, const struct store_place *p), void *ctx,
+		     struct err *err);
 
 /* --- how a module is used lately; see policy/decide.h --- */
 

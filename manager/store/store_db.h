@@ -123,6 +123,11 @@ int store_profile_add(struct store *s, const struct attribute_module *m, uint64_
 /* Adds the samples to the window; *factor: by what the older ones of the profile fade now. */
 int store_use_add(struct store *s, const struct attribute_module *m,
 		  const struct store_fading *fading, double *factor, struct err *err);
+/* Fades what the module had of its instructions, and adds what it has. */
+int store_place_add(struct store *s, const struct attribute_module *m, double factor,
+		    struct err *err);
+/* Of all modules, not more than there may be. */
+int store_place_limit(struct store *s, struct err *err);
 /* Adds whose samples all modules had. */
 int store_whose_add(struct store *s, const struct attribution *a, struct err *err);
 int store_whose_fade(struct store *s, int64_t module, double factor, struct err *err);

@@ -7,6 +7,7 @@
 
 #include "lib/err.h"
 #include "manager/store/store_db.h"
+#include "manager/store/store_ran.h"
 #include "manager/store/table_code.h"
 
 static int read_module(struct store *s, sqlite3_stmt *q, struct store_module *out,
@@ -86,7 +87,8 @@ int store_module_put(struct store *s, struct store_module *m, struct err *err)
 
 int store_module_discard(struct store *s, int64_t module, struct err *err)
 {
-	static const enum store_sql all[] = { SQL_PROFILE_DELETE, SQL_USE_DELETE,
+	static const enum store_sql all[] = { SQL_PROFILE_DELETE, SQL_PLACE_DELETE,
+					      SQL_USE_DELETE,
 					      SQL_SPEED_DELETE, SQL_CONTRIBUTOR_DELETE,
 					      SQL_COUNTING_DELETE, SQL_COUNTED_DELETE,
 					      SQL_TURNS_DELETE, SQL_INHERITED_DELETE };
@@ -104,6 +106,7 @@ int store_module_delete(struct store *s, int64_t id, struct err *err)
 	if (store_module_discard(s, id, err) < 0 ||
 	    store_do_with(s, SQL_LEGACY_DELETE, id, err) < 0 ||
 	    store_do_with(s, SQL_USED_DELETE, id, err) < 0 ||
+	    store_ran_forget(s, id, err) < 0 ||
 	    store_do_with(s, SQL_MEASURED_DELETE, id, err) < 0 ||
 	    store_do_with(s, SQL_GENERATION_DELETE, id, err) < 0 ||
 	    store_do_with(s, SQL_MODULE_DELETE, id, err) < 0) {

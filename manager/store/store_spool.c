@@ -9,6 +9,7 @@
 #include "lib/err.h"
 #include "manager/samples/attribute.h"
 #include "manager/store/store_db.h"
+#include "manager/store/store_ran.h"
 
 int store_spool_last(struct store *s, char *out, size_t n, struct err *err)
 {
@@ -145,7 +146,8 @@ static int add_module(struct store *s, const struct attribute_module *m,
 	if (rc == 0)		/* forgotten while its samples were on the way */
 		return store_counter_add(s, COUNTER_CHANGED, m->samples + m->outside, err);
 	if (rc < 0 || store_use_add(s, m, fading, &factor, err) < 0 ||
-	    (factor < 1 && store_profile_fade(s, id, factor, NULL, err) < 0))
+	    (factor < 1 && store_profile_fade(s, id, factor, NULL, err) < 0) ||
+	    store_place_add(s, m, factor, err) < 0)
 		return -1;
 	return store_profile_add(s, m, budget, err);
 }
@@ -163,7 +165,9 @@ static int add_all(struct store *s, const char *spool_file, const struct attribu
 	for (uint32_t i = 0; i < a->nmodule; i++)
 		if (add_module(s, &a->module[i], fading, err) < 0)
 			return -1;
-	if (store_whose_add(s, a, err) < 0 || store_speed_add(s, a, fading, err) < 0)
+	if (store_place_limit(s, err) < 0 || store_ran_add(s, a, err) < 0 ||
+	    store_whose_add(s, a, err) < 0 ||
+	    store_speed_add(s, a, fading, err) < 0)
 		return -1;
 	for (int i = 0; i < NCOUNTER; i++)
 		if (a->counter[i] &&

@@ -164,7 +164,8 @@ int ask_check(struct ask *a, const char *path, const struct names *names, bool h
 static bool is_droppable(enum job_kind kind)
 {
 	return kind == JOB_OPTIMIZE || kind == JOB_VERIFY || kind == JOB_SYMBOLS ||
-	       kind == JOB_DISASSEMBLE || kind == JOB_PLACED || kind == JOB_EXPLAIN;
+	       kind == JOB_DISASSEMBLE || kind == JOB_PLACED || kind == JOB_EXPLAIN ||
+	       kind == JOB_ANNOTATE;
 }
 
 int ask_run_job(struct ask *a, const struct ask_job *job, const struct ask_limits *limits,

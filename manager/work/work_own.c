@@ -16,6 +16,7 @@
 #include "lib/err.h"
 #include "lib/procstat.h"
 #include "manager/samples/attribute.h"
+#include "manager/store/store_ran.h"
 #include "manager/store/store_saved.h"
 #include "manager/work/work.h"
 
@@ -126,6 +127,8 @@ void work_account(struct work *w, const struct attribution *a)
 	if (rc == 0 && w->now_ms() >= w->own.thin_ms) {
 		w->own.thin_ms = w->now_ms() + DAY_MS;
 		rc = store_saved_thin(w->store, now_ns, &err);
+		if (rc == 0)
+			rc = store_ran_thin(w->store, now_ns, &err);
 	}
 	if (rc < 0)
 		role_log_err(&err);

@@ -185,6 +185,29 @@ check "half of an undo: the next one goes on" undo "$root/bin/sort"
 check "all names are one file again, the original" are_original
 check "and that is said" said "sort: is the original already; '.*', another name of it, got it back"
 
+# More names than are swapped at once: somebody linked the generation since.
+more() { local i; for i in $(seq 40); do ln "$root/bin/sort" "$root/bin/more$i"; done; }
+all_more() {
+	local n
+	[ "$(stat -c %h "$root/bin/sort")" = 43 ] || { stat "$root/bin/sort"; return 1; }
+	for n in "${names[@]}" "$root"/bin/more*; do
+		[ "$n" -ef "$root/bin/sort" ] || { ls -li "$root/bin"; return 1; }
+	done
+	cmp "$root/orig/sort" "$root/bin/more17" && [ -z "$(find "$root/bin" "$root/other" -name '.morph*')" ]
+}
+fresh
+more
+check "a file with more names than are swapped at once" undo --all
+check "all of them are the original" all_more
+check "and that is said" said "restored, and under 27 more names"
+fresh
+check_here "a daemon starts" start_daemon --host "$root/host"
+check "another generation" asked reoptimize "$root/bin/sort"
+more
+check "what the daemon leaves comes back with it" asked restore "$root/bin/sort"
+check "all of them are the original" all_more
+check_here "the daemon ends" stop_daemon
+
 # A package that replaces one name, and then the other.
 fresh
 newer "$root/orig/sort" "$root/newer" 7

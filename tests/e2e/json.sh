@@ -71,13 +71,20 @@ prints status status
 check "its values are those of its rows" jq -e '.values[0] | .sampling == "on" and .clock == "cpu-clock"
 	and .budget_cpu_s > 0 and .spool_files >= 0 and .policy_good and .room' "$root/status.json"
 prints list list
+check "the kernel has a part of the CPU time" jq -e '[.cpu_time[] | select(.where == "kernel" or .where == "generations") | .samples > 0] == [true, true]
+	and (([.cpu_time[].share_pct] | add) - 100 | fabs < 0.01)' "$root/status.json"
 check "what was decided has a code" jq -e '(.modules | length > 0) and
 	all(.modules[]; (.decided == "") == (.decided_code == ""))' "$root/list.json"
 prints report report
-for by in machine user module procedure; do
+for by in machine user program module procedure; do
 	prints report report --by=$by
 	check "it has rows by $by" jq -e 'any(.[]; type == "array" and length > 0 and .[0].samples > 0)' "$root/report.json"
 done
+for by in machine program module; do
+	prints report report --by=$by --since=2d
+	check "it has rows by $by of a time" jq -e 'any(.[]; type == "array" and length > 0 and (.[0].samples // 0) > 0) and (.period | length == 1)' "$root/report.json"
+done
+prints report report "$gzip" --by=program --until="@$(($(date +%s) / 3600 * 3600))"
 prints report report "$gzip"
 prints explain explain "$gzip"
 prints verify verify --all

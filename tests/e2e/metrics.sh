@@ -58,6 +58,7 @@ same() {		# FAMILY LABEL TABLE KEY COLUMN FILE; a backslash in a name is shown a
 		<(sed -nE "s/^$1\{$2=\"(.*)\"\} /\1 /p" "$root/metrics" | sed -E 's/\\(["\\])/\1/g; s/(\.[0-9]*[1-9])0*$/\1/; s/\.0*$//' | sort)
 }
 check "samples are those of status" same morph_samples_total kind samples kind count status
+check "what CPU time goes to is" same morph_cpu_time_samples where cpu_time where samples status
 check "conditions are" same morph_idle condition idle condition idle status
 check "generations are those of list" same morph_module_generation path modules path generation list
 ctl --json saved >"$root/saved" 2>/dev/null

@@ -100,6 +100,10 @@ else
 fi
 check "a user is not told of the kernel" hasnot "[kernel]" as $one report --by=machine
 check "root is" has "[kernel]" ctl report --by=machine
+check "a user sees the program that he owns" has "$p1" as $one report --by=program
+check "and no other" hasnot "$p2" as $one report --by=program
+check "root sees all" has "$p2" ctl report --by=program
+check "half an hour is refused, as it is not known" eval 'ctl report --by=program --since=@1799 2>&1 | grep -q "are kept by 30 days"'
 check "what is not known is answered in the same words" refused as $one report "$root/none"
 check "nobody has the daemon look at his paths" refused as $one reoptimize /usr/bin/true
 for c in sync "pause" "resume" "policy reload" "report-bug $p1"; do

@@ -58,12 +58,28 @@ static void what_is_no_moment_or_to_come_is_not_taken(void **state)
 			fail_msg("'%s' is taken", bad[i]);
 }
 
+static void ages_begin_with_the_full_hour_or_day(void **state)
+{
+	const uint64_t at = UINT64_C(1763638205) * second + 7;
+
+	(void)state;
+	assert_int_equal(when_full("3h", at), UINT64_C(1763636400) * second);
+	assert_int_equal(when_full("3d", at), UINT64_C(1763596800) * second);
+	assert_int_equal(when_full("2w", at), UINT64_C(1763596800) * second);
+	assert_int_equal(when_full("3m", at), at);
+	assert_int_equal(when_full("@3", at), at);
+	assert_int_equal(when_full("2025-11-20", at), at);
+	assert_int_equal(when_full("d", at), at);
+	assert_true(when_now_ns() > at);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_age_is_before_now),
 		cmocka_unit_test(a_date_is_of_the_place_where_it_is_typed),
 		cmocka_unit_test(what_is_no_moment_or_to_come_is_not_taken),
+		cmocka_unit_test(ages_begin_with_the_full_hour_or_day),
 	};
 
 	(void)setenv("TZ", "MID+3", 1);		/* three hours behind Greenwich */

@@ -77,12 +77,21 @@ static void add_samples(struct daemon *d, int64_t module, uint32_t samples, cons
 	usersums_add(&a.user, BOB, samples);
 	usersums_add(&a.user, USERSET_SYSTEM, samples);
 	usersums_add(&a.user, USERSET_UNKNOWN, samples);
+	const uint32_t hour = (uint32_t)(store_now_ns() / UINT64_C(3600000000000));
+	const struct attribute_ran in_it = { hour, NULL, module, samples },
+				   in_kernel = { hour, NULL, -COUNTER_KERNEL, samples };
+	attribution_ran(&a, HIS, &in_it);
+	attribution_ran(&a, "/usr/bin/" SECRET, &in_it);
+	attribution_ran(&a, "", &in_kernel);
 	if (store_add_attribution(d->m.work.store, key, &a, (struct bytes){ 0 }, &fading,
 				  &err) < 0)
 		fail_msg("%s", err.text);
 	topnames_free(&a.kernel);
 	topnames_free(&a.made);
 	usersums_free(&a.user);
+	for (uint32_t i = 0; i < a.nran; i++)
+		free(a.ran[i].program);
+	free(a.ran);
 }
 
 static int64_t his;
@@ -139,6 +148,7 @@ static void begin(struct daemon *d)
 }
 
 enum { MOST_ARGS = 4 };
+#define MONTH "2592000000000000"		/* where thirty days of UTC begin */
 
 /* At least one line for every command; a new one needs a line here, and with it a decision. */
 static const char *const asked[][MOST_ARGS] = {
@@ -146,6 +156,10 @@ static const char *const asked[][MOST_ARGS] = {
 	{ "rule", "@" }, { "reload" }, { "pause" }, { "resume" }, { "report" },
 	{ "report", "[kernel]" }, { "report", "--by=user" }, { "report", "--by=machine" },
 	{ "report", "--by=module" }, { "report", "--by=procedure" },
+	{ "report", "--by=program" }, { "report", "@", "--by=program" },
+	{ "report", "--by=module", "--since=" MONTH }, { "report", "--by=module", "--since=1" },
+	{ "report", "--by=machine", "--until=" MONTH }, { "report", "--since=" MONTH },
+	{ "report", "--by=program", "--since=" MONTH },
 	{ "report", "@" }, { "report", "tool" },
 	{ "report", "@", "--limit=9" },
 	{ "annotate", "@", "main" }, { "annotate", "tool", "main" }, { "explain", "@" },

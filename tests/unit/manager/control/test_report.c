@@ -157,12 +157,80 @@ static void what_the_analysis_says_is_told_in_tables(void **state)
 	daemon_close(&d);
 }
 
+/* Samples of instructions of the module, in its second and third block. */
+static void put_places(struct daemon *d, const char *path)
+{
+	struct attribute_place place[] = { { 0x2000, 1, 7 }, { 0x2004, 1, 3 },
+					   { 0x2010, 2, 50 } };
+	struct attribute_module am = { .nplace = 3, .place = place };
+	struct attribution a = { .nmodule = 1, .module = &am };
+	struct store_fading fading = { 1, 3600, 600, 0 };
+	struct store_module m;
+	struct err err;
+
+	assert_int_equal(store_module_by_path(d->m.work.store, path, &m, &err), 1);
+	am.module = (uint64_t)m.id;
+	if (store_add_attribution(d->m.work.store, "places", &a, (struct bytes){ 0 }, &fading,
+				  &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static void where_cycles_go_is_told_where_instructions_are_known(void **state)
+{
+	/* and lines of others, which are none of it */
+	static const char said[] =
+		"function\t2000\t60\t5\tat-least\ncause\tdivision\t10.5\t60.25\n"
+		"block\t2000\t16\t3\t10\t5\thigh\t12\t3\nnonsense\tx\n"
+		"insn\t2000\t7\t5\t4\t1\t-\t\ninsn\t2004\t3\t5\t8\t2\t2000\tdivision\n"
+		"insn\t2002\t3\t5\t8\t2\t2000\tbackwards\ncut off";
+	const char *argv[] = { "annotate", NULL, "fn_2000" };
+	char path[96];
+	struct daemon d;
+	int code;
+
+	(void)state;
+	daemon_open(&d, policy);
+	(void)snprintf(path, sizeof(path), "%s/a", d.dir);
+	daemon_write(path, "a program");
+	argv[1] = path;
+	put_module(&d, path, 20, 10, 50);
+	d.job_says = said;
+	char *text = daemon_ask(&d, 0, 3, argv, &code);
+	assert_int_equal(code, 0);
+	assert_null(strstr(text, "table causes"));	/* by blocks alone */
+	assert_non_null(strstr(text, "\ntable blocks\n8192\t16\t3\t10.000000\t3.333333\t"));
+	free(text);
+	daemon_now_ms += 60000;
+	put_places(&d, path);
+	text = daemon_ask(&d, 0, 3, argv, &code);
+	assert_int_equal(code, 0);
+	char *tables = strstr(text, "table function");
+	assert_non_null(strstr(text, "of 60 samples of the function, 60 are known by"));
+	assert_non_null(tables);
+	assert_string_equal(tables,
+	       "table function\n2000\t60\t5\tat-least\t\n"
+	       "table causes\ndivision\t10.5\t60.25\t\n"
+	       "table blocks\n2000\t16\t3\t10\t3.333333\t5\thigh\t12\t3\t\n"
+	       "table instructions\n2000\t7\t5\t4\t1\t\t-\t\t\t\n"
+	       "2004\t3\t5\t8\t2\t\t2000\tdivision\t\t\n");
+	free(text);
+	daemon_now_ms += 60000;
+	/* the job fails: what is known is told */
+	d.job_says = NULL;
+	text = daemon_ask(&d, 0, 3, argv, &code);
+	assert_non_null(strstr(text, "what they wait for cannot be said: " DAEMON_NO_JOB));
+	assert_non_null(strstr(text, "\ntable blocks\n8192\t16\t3\t10.000000\t3.333333\t"));
+	free(text);
+	daemon_close(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(procedures_are_told_most_first),
 		cmocka_unit_test(programs_are_told_most_first),
 		cmocka_unit_test(what_the_analysis_says_is_told_in_tables),
+		cmocka_unit_test(where_cycles_go_is_told_where_instructions_are_known),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -238,6 +238,17 @@ static void check_crash(const struct attribution *out)
 	assert_int_equal(generations, 3);
 }
 
+/* Samples that came while a program ran, in the module, or (-counter) in none. */
+static uint64_t ran_in(const struct attribution *out, const char *program, int64_t module)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < out->nran; i++)
+		if (out->ran[i].module == module && strcmp(out->ran[i].program, program) == 0)
+			sum += out->ran[i].samples;
+	return sum;
+}
+
 static void every_sample_is_counted_once_where_it_belongs(void **state)
 {
 	struct spaces *s = spaces_new(NULL);
@@ -275,6 +286,13 @@ static void every_sample_is_counted_once_where_it_belongs(void **state)
 	check_block(m, 0, 0, 17);
 	check_block(m, 1, 1, 66);
 	check_block(m, 2, 2, 8);
+	assert_int_equal(ran_in(&out, "/orig", 5), 91 + 36);	/* what ran first is it */
+	assert_int_equal(ran_in(&out, "/orig", 4), 128);
+	assert_int_equal(ran_in(&out, "/orig", -COUNTER_UNKNOWN), 256);
+	assert_int_equal(ran_in(&out, "/orig", -COUNTER_ANON), 3);
+	assert_int_equal(ran_in(&out, "/orig", -COUNTER_KERNEL), 7);
+	assert_int_equal(ran_in(&out, "", -COUNTER_NOPROCESS), 9);
+	assert_int_equal(ran_in(&out, "", -COUNTER_ELSEWHERE), 13);
 	attribution_free(&out);
 	attribute_free(a);
 	spaces_free(s);
@@ -383,6 +401,7 @@ static void states_become_edges_of_the_original(void **state)
 	const struct attribute_module *m = &sum.module[1];
 	assert_int_equal(m->module, 5);
 	assert_int_equal(m->samples, 2 * 8);
+	assert_int_equal(ran_in(&sum, "/orig", 5), 2 * 8);
 	assert_int_equal(m->states, 2 * 3);
 	assert_int_equal(m->edges.nedge, 2);
 	assert_int_equal(m->edges.edge[0].from, 0);

@@ -54,7 +54,8 @@ static void make(uint64_t *seed)
 		if (of % 3 == 0)
 			continue;
 		image[map.nblock++] = (struct blockmap_block){ gen, size, block[of].off,
-								block[of].size, false };
+								block[of].size,
+								next_random(seed) % 4 == 0 };
 		gen += size + (uint32_t)(next_random(seed) % 2);
 	}
 }
@@ -74,6 +75,22 @@ static uint64_t plain_orig(uint64_t addr)
 		    addr - gen_base - image[i].gen < image[i].gen_size)
 			return base + image[i].orig;
 	return addr;
+}
+
+/* Where the instruction at that address stands in the original; 0: nowhere. */
+static uint64_t plain_place(uint64_t addr, bool is_generation)
+{
+	for (uint32_t i = 0; is_generation && i < map.nblock; i++) {
+		const struct blockmap_block *b = &image[i];
+
+		if (addr < gen_base + b->gen || addr - gen_base - b->gen >= b->gen_size)
+			continue;
+		uint64_t within = addr - gen_base - b->gen;
+		within -= b->called && within >= 5;
+		return plain_block(base + b->orig + within) == plain_block(base + b->orig)
+			       ? base + b->orig + within : 0;
+	}
+	return plain_block(addr) == UINT32_MAX ? 0 : addr;
 }
 
 static int plain_addr(const struct blockmap_seg *seg, file_off off, uint64_t *out)
@@ -99,6 +116,11 @@ static void check_all(const struct blockindex *p, const struct blockmap_seg *seg
 					? UINT32_MAX
 					: plain_block(is_generation ? plain_orig(addr) : addr);
 		assert_int_equal(blockindex_block(p, off), want);
+		uint64_t place = there < 0 ? 0 : plain_place(addr, is_generation);
+		vaddr at = 0;
+		assert_int_equal(blockindex_place(p, off, &at), place ? 0 : -1);
+		if (place)
+			assert_int_equal(at, place);
 	}
 	assert_int_equal(blockindex_block(p, UINT64_MAX), UINT32_MAX);
 }

@@ -127,6 +127,7 @@ static void older_ones_are_forgotten(void **state)
 			     "DROP TABLE left_alone;"
 			     "DROP TABLE epoch; DROP TABLE fleet; DROP TABLE used;"
 			     "DROP TABLE measured; DROP TABLE own;"
+			     "DROP TABLE program; DROP TABLE ran; DROP TABLE place;"
 				      "DROP INDEX spent_uid;"
 				      "ALTER TABLE spent DROP COLUMN uid;"
 				      "ALTER TABLE spent DROP COLUMN bytes;"

@@ -1,0 +1,281 @@
+/* annotation.c - what an annotate job says of a function, as tables; see annotation.h
+ *
+ * Tested by tests/e2e/annotate.sh.
+ */
+#include "manager/work/annotation.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/search.h"
+#include "lib/table.h"
+
+void annotation_begin(struct annotation *a, struct arena *arena)
+{
+	static const struct table_column fn[] = {
+		{ "entry", TABLE_HEX }, { "samples", TABLE_REAL }, { "entries", TABLE_REAL },
+		{ "scale", TABLE_TEXT },
+	}, cause[] = {
+		{ "cause", TABLE_TEXT }, { "at_least_pct", TABLE_REAL },
+		{ "at_most_pct", TABLE_REAL },
+	}, block[] = {
+		{ "block", TABLE_HEX }, { "size_bytes", TABLE_UINT },
+		{ "instructions", TABLE_UINT }, { "samples", TABLE_REAL },
+		{ "executions", TABLE_REAL }, { "confidence", TABLE_TEXT },
+		{ "cycles", TABLE_REAL }, { "best_cycles", TABLE_REAL },
+	};
+
+	*a = (struct annotation){ .arena = arena };
+	a->fn = table_new("function", 4, fn);
+	a->causes = table_new("causes", 3, cause);
+	a->blocks = table_new("blocks", 8, block);
+}
+
+/* Cuts a line at its tabs; how many words there are, at most ANNOTATION_WORDS. */
+static int split(char *line, const char **word)
+{
+	int n = 0;
+
+	for (char *s = line; s && n < ANNOTATION_WORDS; ) {
+		char *tab = strchr(s, '\t');
+
+		if (tab)
+			*tab++ = '\0';
+		word[n++] = s;
+		s = tab;
+	}
+	return n;
+}
+
+static void take_line(struct annotation *a, const char **word, int n)
+{
+	if (n == 5 && strcmp(word[0], "function") == 0)
+		table_row_text(a->fn, word + 1);
+	else if (n == 4 && strcmp(word[0], "cause") == 0)
+		table_row_text(a->causes, word + 1);
+	else if (n == 9 && strcmp(word[0], "block") == 0)
+		table_row_text(a->blocks, word + 1);
+	if (n != 8 || strcmp(word[0], "insn") != 0)
+		return;
+	struct annotation_line line = { .addr = strtoull(word[1], NULL, 16), .text = "",
+					.source = "" };
+	memcpy(line.word, word, sizeof(line.word));
+	if (!a->line.n || line.addr > a->line.v[a->line.n - 1].addr)
+		vec_push(a->arena, &a->line, line);
+}
+
+static char *next_line(char **text)
+{
+	char *line = *text, *nl = strchr(line, '\n');
+
+	if (!nl)
+		return NULL;
+	*nl = '\0';
+	*text = nl + 1;
+	return line;
+}
+
+static char *text_of(const struct annotation *a, struct bytes b)
+{
+	char *text = arena_alloc(a->arena, b.n + 1);
+
+	if (b.n)
+		memcpy(text, b.p, b.n);
+	return text;
+}
+
+void annotation_take(struct annotation *a, struct bytes answer)
+{
+	const char *word[ANNOTATION_WORDS] = { NULL };
+
+	for (char *text = text_of(a, answer), *line; (line = next_line(&text)); )
+		take_line(a, word, split(line, word));
+}
+
+static struct annotation_line *line_at(const struct annotation *a, vaddr addr)
+{
+	uint32_t k = search_first(i, 0, a->line.n, a->line.v[i].addr < addr);
+
+	return k < a->line.n && a->line.v[k].addr == addr ? &a->line.v[k] : NULL;
+}
+
+void annotation_take_text(struct annotation *a, struct bytes answer)
+{
+	for (char *text = text_of(a, answer), *line; (line = next_line(&text)); ) {
+		char *end;
+		struct annotation_line *at = line_at(a, strtoull(line, &end, 16));
+
+		if (at && *end == '\t')
+			at->text = end + 1;
+	}
+}
+
+uint32_t annotation_range(const struct annotation *a, uint32_t from)
+{
+	enum { GAP = 64 };
+	uint32_t to = from + 1;
+
+	while (to < a->line.n && a->line.v[to].addr - a->line.v[to - 1].addr < GAP)
+		to++;
+	return to;
+}
+
+/* --- in a generation --- */
+
+static vaddr block_at(const struct annotation *a, int row)
+{
+	return strtoull(table_cell(a->blocks, row, 0), NULL, 16);
+}
+
+void annotation_write_blocks(const struct annotation *a, struct wr *out)
+{
+	for (int i = 0; i < table_nrow(a->blocks); i++)
+		wr_text(out, arena_printf(a->arena, "0x%" PRIx64 " %s\n", block_at(a, i),
+					  table_cell(a->blocks, i, 1)));
+}
+
+/* Where the generation has the block; NULL: it runs in the original's place. */
+static const struct placed_line *placed_block(const struct annotation *a, vaddr addr)
+{
+	for (uint32_t i = 0; i < a->placed.n; i++)
+		if (!a->placed.v[i].insn && a->placed.v[i].original == addr)
+			return &a->placed.v[i];
+	return NULL;
+}
+
+static int row_of(const struct annotation *a, vaddr block)
+{
+	for (int i = 0; i < table_nrow(a->blocks); i++)
+		if (block_at(a, i) == block)
+			return i;
+	return -1;
+}
+
+static void put_block(const struct annotation *a, int row, const char *addr, struct table *t)
+{
+	enum { COLUMNS = 9 };
+	const char *cell[COLUMNS];
+
+	cell[0] = addr;
+	for (int c = 1; c < COLUMNS - 1; c++)
+		cell[c] = table_cell(a->blocks, row, c);
+	cell[COLUMNS - 1] = table_cell(a->blocks, row, 0);
+	table_row_text(t, cell);
+}
+
+static struct table *placed_blocks(const struct annotation *a)
+{
+	struct table_column col[9];
+	int n = table_ncol(a->blocks);
+
+	memcpy(col, table_columns(a->blocks), (size_t)n * sizeof(*col));
+	col[n] = (struct table_column){ "original", TABLE_HEX };
+	struct table *t = table_new("blocks", n + 1, col);
+	for (uint32_t i = 0; i < a->placed.n; i++) {
+		const struct placed_line *p = &a->placed.v[i];
+		int row = p->insn ? -1 : row_of(a, p->original);
+
+		if (row >= 0)
+			put_block(a, row, arena_printf(a->arena, "0x%" PRIx64, p->addr), t);
+	}
+	for (int i = 0; i < table_nrow(a->blocks); i++)
+		if (strtod(table_cell(a->blocks, i, 3), NULL) > 0 &&
+		    !placed_block(a, block_at(a, i)))
+			put_block(a, i, table_cell(a->blocks, i, 0), t);
+	return t;
+}
+
+uint32_t annotation_take_placed(struct annotation *a, struct bytes answer, uint32_t *nplaced)
+{
+	char *text = text_of(a, answer);
+	uint32_t number = placed_generation(&text);
+	struct placed_line line;
+
+	while (placed_next(&text, &line))
+		vec_push(a->arena, &a->placed, line);
+	*nplaced = a->placed.n;
+	if (a->placed.n) {
+		struct table *t = placed_blocks(a);
+
+		table_free(a->blocks);
+		a->blocks = t;
+	}
+	return number;
+}
+
+/* An address of the original, in hexadecimal digits, as it is in the generation. */
+static const char *image_of(const struct annotation *a, const char *original)
+{
+	vaddr addr = strtoull(original, NULL, 16);
+
+	for (uint32_t i = 0; addr && i < a->placed.n; i++)
+		if (a->placed.v[i].insn && a->placed.v[i].original == addr)
+			return arena_printf(a->arena, "0x%" PRIx64, a->placed.v[i].addr);
+	return original;
+}
+
+static void put_placed(const struct annotation *a, const struct placed_line *p,
+		       struct table *t)
+{
+	const struct annotation_line *l = p->original ? line_at(a, p->original) : NULL;
+	const char *addr = arena_printf(a->arena, "0x%" PRIx64, p->addr);
+
+	if (l) {
+		const char *cell[] = { addr, l->word[2], l->word[3], l->word[4], l->word[5],
+				       p->text, image_of(a, l->word[6]), l->word[7],
+				       l->source, l->word[1] };
+
+		table_row_text(t, cell);
+	} else {		/* it was added */
+		const char *cell[] = { addr, "0", "", "", "", p->text, "-", "", "", "" };
+
+		table_row_text(t, cell);
+	}
+}
+
+/* What has samples and no image runs in the original's place. */
+static void put_all_placed(const struct annotation *a, struct table *t)
+{
+	for (uint32_t i = 0; i < a->placed.n; i++)
+		if (a->placed.v[i].insn)
+			put_placed(a, &a->placed.v[i], t);
+	for (uint32_t i = 0; i < a->line.n; i++) {
+		const struct annotation_line *l = &a->line.v[i];
+		const struct placed_line stays = { true, l->addr, l->addr, 0, l->text };
+
+		if (strtod(l->word[2], NULL) > 0 && image_of(a, l->word[1]) == l->word[1])
+			put_placed(a, &stays, t);
+	}
+}
+
+struct table *annotation_insns_table(bool placed)
+{
+	enum { COLUMNS = 10 };
+	static const struct table_column col[COLUMNS] = {
+		{ "address", TABLE_HEX }, { "samples", TABLE_REAL },
+		{ "executions", TABLE_REAL }, { "cycles", TABLE_REAL },
+		{ "best_cycles", TABLE_REAL }, { "instruction", TABLE_TEXT },
+		{ "culprit", TABLE_TEXT }, { "why", TABLE_TEXT }, { "source", TABLE_TEXT },
+		{ "original", TABLE_HEX },
+	};
+
+	return table_new("instructions", placed ? COLUMNS : COLUMNS - 1, col);
+}
+
+struct table *annotation_insns(const struct annotation *a)
+{
+	struct table *t = annotation_insns_table(a->placed.n > 0);
+
+	if (a->placed.n)
+		put_all_placed(a, t);
+	for (uint32_t i = 0; !a->placed.n && i < a->line.n; i++) {
+		const struct annotation_line *l = &a->line.v[i];
+		const char *cell[] = { l->word[1], l->word[2], l->word[3], l->word[4],
+				       l->word[5], l->text, l->word[6], l->word[7],
+				       l->source };
+
+		table_row_text(t, cell);
+	}
+	return t;
+}
