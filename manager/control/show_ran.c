@@ -203,7 +203,8 @@ static void answer(struct gather *g, struct client *cl)
 	whole += add_elsewhere(g);
 	answer_period(g, cl);
 	if (!g->end_ns)
-		answer_line(control_answer(cl), "no samples of that time");
+		answer_line(control_answer(cl), r->since_ns || r->until_ns ?
+			    "no samples of that time" : "no samples yet");
 	if (r->by == SHOW_BY_MODULE) {
 		lines_cut(&g->lines, r->limited ? r->limit : UINT32_MAX);
 		lines_answer_modules(&g->lines, whole, cl);

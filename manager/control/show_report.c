@@ -427,6 +427,8 @@ static int read_option(const char *arg, struct show_report *r, struct err *err)
 		 strcmp(arg, "--sort=count") != 0 &&
 		 (strncmp(arg, "--by=", 5) != 0 || !read_by(arg + 5, &r->by)))
 		return err_set(err, ERR_USAGE, "unknown option '%s'", arg);
+	if (strncmp(arg, "--until=", 8) == 0 && !r->until_ns)	/* which is no bound here */
+		return err_set(err, ERR_USAGE, "--until: there is no time before 1970");
 	return 0;
 }
 

@@ -60,6 +60,7 @@ struct attribute {
 	/* samples in the kernel, by procedure; in code made at run time, by program */
 	struct topnames kernel, made;
 	uint64_t bad_blocks, newest_ns;
+	uint64_t placed;			/* samples in files */
 	/* by place in user[], those of all others at the end */
 	uint32_t *ncrash;
 	const uint32_t *user;
@@ -100,7 +101,7 @@ static void collector_clear(struct attribute *a)
 	topnames_free(&a->kernel);
 	topnames_free(&a->made);
 	a->bad_blocks = 0;
-	a->newest_ns = 0;
+	a->newest_ns = a->placed = 0;
 	free(a->crashed);
 	a->crashed = NULL;
 	a->ncrashed = 0;
@@ -158,6 +159,7 @@ static void take_sample(struct attribute *a, const struct spool_event *ev, uint3
 	bool placed = hit == SPACE_FILE && sampleset_add(&a->set, file, off) == 0;
 	if (a->users)
 		userset_sample(a->users, ev->pid, placed ? file : USERSET_NO_FILE, ev->time_ns);
+	a->placed += placed;
 	enum counter none = hit == SPACE_FILE ? COUNTER_UNKNOWN : counter_of[hit];
 	programset_add(&a->programs, hour, program, placed ? file + INT64_C(1) : -(int)none);
 	if (!placed)
@@ -307,27 +309,31 @@ void attribute_spool(struct attribute *a, struct spool_reader *r)
 
 /* --- places to blocks --- */
 
-/* Of blocks with so many samples in one file it is kept which instructions had them; chosen. */
-enum { PLACED_LEAST = 4 };
+/* It is kept which instructions had the samples of a block that has so many of those of one
+ * spool file, and such a share of them: few blocks, so that it costs little; chosen. */
+enum { PLACED_LEAST = 4, PLACED_SHARE = 4096 };
 
-static void add_places(struct attribute_module *m, const struct blockindex *index,
-		       const struct sampleset_item *item, uint32_t n,
-		       const struct blockcount *count, uint32_t ncount)
+static void add_places(const struct attribute *a, struct attribute_module *m,
+		       const struct blockindex *index, const struct sampleset_item *item,
+		       uint32_t n, const struct blockcount *count, uint32_t ncount)
 {
+	uint64_t least = PLACED_LEAST + a->placed / PLACED_SHARE;
+
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t block = blockindex_block(index, item[i].off);
 		uint32_t k = search_first(at, 0, ncount, count[at].block < block);
 		struct attribute_place p = { 0, block, item[i].samples };
 
-		if (k < ncount && count[k].block == block && count[k].samples >= PLACED_LEAST &&
+		if (k < ncount && count[k].block == block && count[k].samples >= least &&
 		    blockindex_place(index, item[i].off, &p.addr) == 0)
 			attribution_place(m, &p);
 	}
 }
 
 /* The places of one file, item[0 .. n), of a known module. */
-static void add_file(struct attribution *r, const struct attribute_target *target,
-		     const struct sampleset_item *item, uint32_t n)
+static void add_file(struct attribution *r, const struct attribute *a,
+		     const struct attribute_target *target, const struct sampleset_item *item,
+		     uint32_t n)
 {
 	struct attribute_module *m = attribution_module(r, target->module);
 	struct blockcount *count = memory_grow(NULL, n, sizeof(*count));
@@ -348,7 +354,7 @@ static void add_file(struct attribution *r, const struct attribute_target *targe
 	}
 	ncount = blockcounts_sort(count, ncount);
 	if (target->index)
-		add_places(m, target->index, item, n, count, ncount);
+		add_places(a, m, target->index, item, n, count, ncount);
 	blockcounts_add(&m->count, &m->ncount, count, ncount);
 	free(count);
 }
@@ -605,7 +611,7 @@ static int resolve_file(const struct attribute *a, uint32_t f, uint32_t first, u
 		return err_wrap(err, "'%s'", file->path);
 	if (known) {
 		if (n)
-			add_file(r, &target, item, n);
+			add_file(r, a, &target, item, n);
 		add_uses(r, a, f, &target);
 		add_users(r, a, f, &target);
 		add_ran(r, a, f + INT64_C(1), (int64_t)target.module);

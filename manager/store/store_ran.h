@@ -16,7 +16,7 @@ struct err;
 struct store;
 
 /* Chosen.  Eight days of hours, sixty days, and twelve more in a year, as full as they can be,
- * are 130,000 rows of some 20 bytes. */
+ * are 135,000 rows and 2.3 MiB. */
 enum { STORE_RAN_ROWS = 512 };
 
 /* What the attribution has of it. */

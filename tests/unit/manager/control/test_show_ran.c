@@ -192,6 +192,7 @@ static void what_is_not_kept_is_refused_with_what_is(void **state)
 	says(report(&d, asker(), "libc.so.6", bound("--since", today), NULL), "one sum");
 	says(report(&d, asker(), "--by=module", bound("--since", today - day),
 		    bound("--until", today - day)), "not behind --since");
+	says(report(&d, asker(), "--by=module", "--until=0", NULL), "no time before 1970");
 	says(report(&d, asker(), "--by=module", "--since=", NULL), "unknown option");
 	says(report(&d, asker(), "--by=module", "--since=-1", NULL), "unknown option");
 	says(report(&d, asker(), "--by=module", "--until=1x", NULL), "unknown option");

@@ -127,6 +127,19 @@ static void all_names_come_back_however_many_there_are(void **state)
 	}
 }
 
+static void without_a_ledger_they_do_as_well(void **state)
+{
+	struct undo_store s;
+	struct place p = linked(40, &s);
+	char said[UNDO_SAID];
+
+	(void)state;
+	s.ledger_fd = -1;
+	assert_int_equal(undo(&s, p.path, said), UNDO_RESTORED);
+	assert_all(&p, 40);
+	place_free(&p);
+}
+
 static void names_elsewhere_stay_and_are_counted(void **state)
 {
 	struct undo_store s;
@@ -243,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_names_come_back_however_many_there_are),
+		cmocka_unit_test(without_a_ledger_they_do_as_well),
 		cmocka_unit_test(names_elsewhere_stay_and_are_counted),
 		cmocka_unit_test(what_a_killed_one_left_comes_back_with_the_next),
 		cmocka_unit_test(another_file_is_left_alone),
