@@ -109,7 +109,7 @@ static void see_heap_call(void *ctx, uint32_t index, const struct symbol *s)
 
 	(void)index;
 	c->fixes |= !s->defined && strcmp(s->name, "personality") == 0;
-	c->takes |= !s->defined && (strcmp(s->name, "sbrk") == 0 || strcmp(s->name, "brk") == 0);
+	c->takes |= !s->defined && strcmp(s->name, "sbrk") == 0;
 }
 
 /* A program that was written out of its own memory, as GCL, Maxima and ACL2 are: at a fixed
@@ -147,7 +147,7 @@ int hazards_check_file(const struct image *img, struct err *err)
 			       "original text");
 	if (owns_what_follows(img))
 		return err_set(err, ERR_REFUSED,
-			       "it takes what follows its data for its heap (personality, sbrk)");
+			       "it takes what follows its data for its heap");
 	if (image_dynamic(img, DT_TEXTREL, &v) ||
 	    (image_dynamic(img, DT_FLAGS, &v) && (v & DF_TEXTREL)))
 		return err_set(err, ERR_REFUSED, "its code is relocated when loaded");

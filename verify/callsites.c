@@ -381,7 +381,8 @@ int verify_exceptions(struct verify *v, const struct vpair *c, vaddr o, uint32_t
 		return refuse(v, "the call site changes inside the instruction at 0x%llx",
 			      ULL(g));
 	if (!same_forms(v, c))
-		return refuse(v, "the personality routine of 0x%llx may not read the exception "
+		return refuse(v,
+			      "the personality routine of 0x%llx may not read the exception "
 			      "table of its image 0x%llx", ULL(o), ULL(g));
 	if (!agree(v, c, o, g))
 		return refuse(
