@@ -155,7 +155,7 @@ static bool read_lsda(struct sites *s, const struct image *img, const struct vfd
 	}
 	l->site_enc = rd_u8(&r);
 	uint64_t n = rd_uleb(&r);
-	if (r.bad || (l->site_enc != ULEB && l->site_enc != UDATA4))	/* what GCC and Clang use */
+	if (r.bad || (l->site_enc != ULEB && l->site_enc != UDATA4))	/* of GCC and Clang */
 		return false;
 	struct bytes table = { r.p, n };
 	if (!rd_skip(&r, n))
