@@ -99,6 +99,32 @@ static bool is_counted_for_gprof(const struct image *img)
 	       (img->is_static && img->executable && all.counts[true] && all.begins[true]);
 }
 
+struct heap_calls {
+	bool fixes, takes;
+};
+
+static void see_heap_call(void *ctx, uint32_t index, const struct symbol *s)
+{
+	struct heap_calls *c = ctx;
+
+	(void)index;
+	c->fixes |= !s->defined && strcmp(s->name, "personality") == 0;
+	c->takes |= !s->defined && strcmp(s->name, "sbrk") == 0;
+}
+
+/* A program that was written out of its own memory, as GCL, Maxima and ACL2 are: at a fixed
+ * address, it turns off that addresses are random, and takes all from its end to the break for
+ * its heap, where the new text would stand. */
+static bool owns_what_follows(const struct image *img)
+{
+	struct heap_calls c = { 0 };
+
+	if (img->pie_or_dso)
+		return false;
+	symbols_each(img, SHT_DYNSYM, see_heap_call, &c);
+	return c.fixes && c.takes;
+}
+
 int hazards_check_file(const struct image *img, struct err *err)
 {
 	uint64_t v;
@@ -119,6 +145,9 @@ int hazards_check_file(const struct image *img, struct err *err)
 		return err_set(err, ERR_REFUSED,
 			       "compiled for gprof: calls are counted by addresses of the "
 			       "original text");
+	if (owns_what_follows(img))
+		return err_set(err, ERR_REFUSED,
+			       "it takes what follows its data for its heap");
 	if (image_dynamic(img, DT_TEXTREL, &v) ||
 	    (image_dynamic(img, DT_FLAGS, &v) && (v & DF_TEXTREL)))
 		return err_set(err, ERR_REFUSED, "its code is relocated when loaded");

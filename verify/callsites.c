@@ -155,7 +155,7 @@ static bool read_lsda(struct sites *s, const struct image *img, const struct vfd
 	}
 	l->site_enc = rd_u8(&r);
 	uint64_t n = rd_uleb(&r);
-	if (r.bad || (l->site_enc != ULEB && l->site_enc != UDATA4))	/* what GCC and Clang use */
+	if (r.bad || (l->site_enc != ULEB && l->site_enc != UDATA4))	/* of GCC and Clang */
 		return false;
 	struct bytes table = { r.p, n };
 	if (!rd_skip(&r, n))
@@ -381,7 +381,8 @@ int verify_exceptions(struct verify *v, const struct vpair *c, vaddr o, uint32_t
 		return refuse(v, "the call site changes inside the instruction at 0x%llx",
 			      ULL(g));
 	if (!same_forms(v, c))
-		return refuse(v, "the personality routine of 0x%llx may not read the exception "
+		return refuse(v,
+			      "the personality routine of 0x%llx may not read the exception "
 			      "table of its image 0x%llx", ULL(o), ULL(g));
 	if (!agree(v, c, o, g))
 		return refuse(

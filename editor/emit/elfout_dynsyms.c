@@ -14,8 +14,8 @@
  *                       who looks for the name looks for another hash, and who looks for that
  *                       hash has another name.
  *          Their versions are hidden ones, which are for those only who ask for the version.
- *          In a file that defines no versions they are their functions': GNU ld refuses a library
- *          with a hidden version that it does not define.
+ *          In a file that defines no versions they are their functions': GNU ld refuses a
+ *          library with a hidden version that it does not define.
  *
  * BINDING  is that of the function's symbol: local symbols must not follow global ones
  *          (linkers refuse such a library), and musl's dladdr() passes them by.  Debuggers that

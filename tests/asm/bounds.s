@@ -176,6 +176,29 @@ begin constant
 1:	dispatch constant, %rcx
 end constant
 
+# more comparisons of other things in front of it than compilers make of a small function
+begin crowd
+	movzwl	(%rdi), %ecx
+	cmp	$200, %ecx
+	je	1f
+	nop
+1:	cmp	$9, %esi
+	je	2f
+	nop
+2:	cmp	$9, %edx
+	je	3f
+	nop
+3:	cmp	$9, %r8d
+	je	4f
+	nop
+4:	cmp	$9, %r10d
+	je	5f
+	nop
+5:	cmp	$3, %cx
+	ja	19f
+	dispatch crowd, %rcx
+end crowd
+
 begin foreign
 	mov	$1, %eax
 L_foreign:

@@ -1,4 +1,4 @@
-# A program that is refused: each of the symbols GO, GPROF, MAP, OCAML and TEXTREL (-Wa,--defsym) adds
+# A program that is refused: each of the symbols GO, GPROF, HEAP, MAP, OCAML and TEXTREL (-Wa,--defsym) adds
 # the property for which it is.
 
 	.text
@@ -18,6 +18,13 @@ f:	.cfi_startproc
 	call	__monstartup@plt
 .if GPROF > 1
 	call	mcount@plt
+.endif
+.endif
+.ifdef HEAP
+	.text
+	call	personality@plt
+.if HEAP > 1
+	call	sbrk@plt
 .endif
 .endif
 .ifdef MAP

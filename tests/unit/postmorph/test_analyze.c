@@ -411,7 +411,11 @@ static void hazards_are_refused_with_a_reason(void **state)
 	asm_analyze("hazard", "-shared -s", a, &p);
 	asm_analyze("hazard", "-shared -s -Wa,--defsym,OCAML=900", a, &p);
 	asm_analyze("hazard", "-shared -s -Wa,--defsym,GPROF=1", a, &p);
+	asm_analyze("hazard", "-shared -s -Wa,--defsym,HEAP=2", a, &p);
+	asm_analyze("hazard", "-no-pie -s -e f -Wl,--no-as-needed -lc -Wa,--defsym,HEAP=1", a,
+		    &p);
 	arena_free(a);
+	refused("-no-pie -s -e f -Wl,--no-as-needed -lc -Wa,--defsym,HEAP=2", "heap");
 	refused("-shared -s -Wa,--defsym,GO=1", "Go");
 	refused("-shared -s -Wa,--defsym,GPROF=2", "gprof");
 	refused("-shared -s -Wa,--defsym,MAP=1", "generation");

@@ -214,7 +214,8 @@ static void routines_of_unknown_names_find_the_form_they_know(void **state)
 {
 	struct table o = { .type_enc = OMIT, SITE_O(PAD_O, 0) };
 	struct table same = { .type_enc = OMIT, SITE_G(PAD_G, 0) };
-	struct table start = { .type_enc = OMIT, SITE_G(PAD_G + 0x40, 0), .pads = GTEXT - 0x40 };
+	struct table start = { .type_enc = OMIT, SITE_G(PAD_G + 0x40, 0),
+			       .pads = GTEXT - 0x40 };
 	struct table words = same;
 
 	(void)state;
