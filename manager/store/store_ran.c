@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
 #include "manager/samples/attribute.h"
 #include "manager/store/store_db.h"
 
@@ -86,20 +87,35 @@ static int fold(struct store *s, int64_t begin_h, struct err *err)
 	       run_with(s, SQL_RAN_FOLDED, begin_h, samples, err) < 0 ? -1 : 0;
 }
 
+static int by_hour(const void *x, const void *y)
+{
+	const uint32_t *a = x, *b = y;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* Each hour that has new rows, once: a clock that was set leaves years between two of them. */
+static int fold_all(struct store *s, const struct attribution *a, struct err *err)
+{
+	uint32_t *hour = memory_new(a->nran, sizeof(*hour));
+	int rc = 0;
+
+	for (uint32_t i = 0; i < a->nran; i++)
+		hour[i] = a->ran[i].hour;
+	qsort(hour, a->nran, sizeof(*hour), by_hour);
+	for (uint32_t i = 0; i < a->nran && rc == 0; i++)
+		if (i == 0 || hour[i] != hour[i - 1])
+			rc = fold(s, hour[i], err);
+	free(hour);
+	return rc;
+}
+
 int store_ran_add(struct store *s, const struct attribution *a, struct err *err)
 {
-	uint32_t first = UINT32_MAX, last = 0;
-
-	for (uint32_t i = 0; i < a->nran; i++) {
+	for (uint32_t i = 0; i < a->nran; i++)
 		if (add(s, &a->ran[i], err) < 0)
 			return -1;
-		first = a->ran[i].hour < first ? a->ran[i].hour : first;
-		last = a->ran[i].hour > last ? a->ran[i].hour : last;
-	}
-	for (uint32_t hour = first; a->nran && hour <= last; hour++)
-		if (fold(s, hour, err) < 0)
-			return -1;
-	return 0;
+	return a->nran ? fold_all(s, a, err) : 0;
 }
 
 int store_ran_forget(struct store *s, int64_t module, struct err *err)

@@ -93,6 +93,26 @@ static void samples_are_summed_by_hour_program_and_module(void **state)
 	store_close(s);
 }
 
+/* It would take hours to look at each hour between. */
+static void a_clock_that_was_set_costs_no_time(void **state)
+{
+	const uint32_t last = UINT32_MAX / 2;
+	struct store *s = open_store();
+	struct attribution a = { 0 };
+	struct err err;
+
+	(void)state;
+	const struct attribute_ran first = { 1, NULL, -COUNTER_KERNEL, 5 },
+				   then = { last, NULL, -COUNTER_KERNEL, 7 };
+	attribution_ran(&a, "/usr/bin/a", &then);
+	attribution_ran(&a, "/usr/bin/a", &first);
+	assert_int_equal(store_ran_add(s, &a, &err), 0);
+	attribution_free(&a);
+	assert_int_equal(look(s, 0, 2 * hour, true).samples, 5);
+	assert_int_equal(look(s, last * hour, 0, true).samples, 7);
+	store_close(s);
+}
+
 static void a_module_that_is_not_there_is_none(void **state)
 {
 	struct store *s = open_store();
@@ -220,6 +240,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(samples_are_summed_by_hour_program_and_module),
+		TEST(a_clock_that_was_set_costs_no_time),
 		TEST(a_module_that_is_not_there_is_none),
 		TEST(what_is_old_is_kept_by_days_and_then_by_thirty),
 		TEST(what_has_no_samples_any_more_has_no_name),
