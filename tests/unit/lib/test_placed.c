@@ -74,5 +74,6 @@ int main(void)
 		cmocka_unit_test(a_number_that_is_none_is_0),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
