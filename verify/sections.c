@@ -131,15 +131,15 @@ static int check_old(struct verify *v)
 	return 0;
 }
 
-/* Bytes of the original's first segment that no section has any more: [addr, addr + n) there is
- * neither written nor run. */
+/* Bytes of the original's first segment that no section has any more, and nobody writes to:
+ * [addr, addr + n). */
 static bool is_left_free(const struct verify *v, vaddr addr, uint64_t n)
 {
 	const Elf64_Phdr *first = image_phdr(&v->gen, PT_LOAD);
 
 	if (n == 0 || addr < first->p_vaddr || addr - first->p_vaddr > first->p_filesz ||
 	    n > first->p_filesz - (addr - first->p_vaddr) || verify_is_fresh(v, addr) ||
-	    image_is_exec(&v->gen, addr) || image_is_writable(&v->gen, addr))
+	    image_is_writable(&v->gen, addr))
 		return false;
 	for (uint32_t i = 0; i < v->orig.nsh; i++) {
 		const Elf64_Shdr *h = &v->gen.sh[i].h;

@@ -126,7 +126,7 @@ static void see_address(void *ctx, uint32_t index, const struct symbol *s)
 	struct routines *all = ctx;
 
 	(void)index;
-	if (!s->value || (s->type != STT_FUNC && s->type != STT_NOTYPE))
+	if (!s->value)
 		return;
 	for (uint32_t i = search_first(k, 0, all->n, all->v[k].addr < s->value);
 	     i < all->n && all->v[i].addr == s->value; i++)

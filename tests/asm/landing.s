@@ -286,7 +286,7 @@ L_unknown:
 	.section .data.rel.ro, "aw"
 	.p2align 3
 personality_pointer:
-	.quad	leaf
+	.quad	__gcc_personality_v0
 type_pointer_1:
 	.quad	leaf
 type_pointer_2:
