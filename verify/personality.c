@@ -1,14 +1,15 @@
-/* personality.c - personality routines that are known to read exception tables as DWARF has them
+/* personality.c - personality routines that are known to take any exception table
  *
  * Where a CIE's routine has a name, by a relocation of the pointer to it or by a symbol at its
  * address, and it is not the name of one that reads all forms of exception tables and asks for
- * nothing else, the table of an image must have the form of its original's, and be the original's
- * where it has landing pads (callsites.c): LDC's for D ends the program at another form, Crystal's
- * does, too, and GDC's takes the address of a table for the name of a function.  Other names than those below count as such a routine.  One
- * without a name is taken for a static copy of those (assumption A11 in verify.c), but not in a
- * file that holds a runtime of D.
+ * nothing else, the table of an image must have the form of its original's, and be the
+ * original's where it has landing pads (callsites.c): LDC's for D ends the program at another
+ * form, Crystal's does, too, and GDC's takes the address of a table for the name of a function.
+ * Other names than those below count as such a routine.  One without a name is taken for a
+ * static copy of those (assumption A11 in verify.c), but not in a file that holds a runtime
+ * of D.
  *
- * Tested by tests/unit/verify/test_callsites.c.
+ * Tested by tests/unit/verify/test_callsites.c and tests/programs/unwinding.sh (chained.d).
  */
 #include "verify/lookup.h"
 #include "verify/holders.h"

@@ -16,8 +16,8 @@ static bool is_boundary(const struct text *t, const struct piece *p, vaddr addr)
 	return addr == p->addr + p->size || (*text_mark(t, addr) & MARK_INSN);
 }
 
-/* What stands in a new table in a form that the old one may not have (emit_lsda.c), or makes the
- * table's address matter. */
+/* A new table would have a form that the old one may not have (emit_lsda.c), or its address may
+ * matter. */
 static bool needs_its_table(const struct text *t, uint32_t piece)
 {
 	struct lsda lsda;

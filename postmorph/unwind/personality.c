@@ -2,7 +2,8 @@
  *
  * A CIE leads to the routine, or to a pointer that the loader fills: with the address of a
  * symbol, whose name is the routine's, or with one of the file, which has symbols at that
- * address or none.  One without a name in a file that holds the class of D's exceptions may be D's.
+ * address or none.  One without a name may be D's where the file holds the class of D's
+ * exceptions.
  *
  * Tested by tests/programs/unwinding.sh (narrow.cc, chained.d).
  */
