@@ -17,7 +17,8 @@
  * BYTES      Unwinders look up return addresses less one, and faults at the first byte.  So a
  *            site that begins or ends inside an instruction is refused.
  * FORMS      A personality routine that may read few forms (personality.c) finds those of the
- *            original.
+ *            original; and the original's table where that has landing pads, as it may remember
+ *            tables by their addresses, too.
  * CONSTANT   An LSDA must not be in a writable segment.  Absolute addresses in it are known in
  *            programs linked to a fixed address only.
  * LIMITS     Sites of one LSDA ascend and do not overlap, as personality routines expect.  An
@@ -108,7 +109,7 @@ static uint64_t read_number(struct rd *r, uint8_t enc)
 
 /* False when it is malformed or not sorted. */
 static bool read_sites(struct sites *s, struct bytes table, uint8_t enc, vaddr pads,
-		       const struct vfde *fde)
+		       const struct vfde *fde, bool *has_pads)
 {
 	struct rd r = rd_of(table);
 	uint64_t at = 0;
@@ -126,6 +127,7 @@ static bool read_sites(struct sites *s, struct bytes table, uint8_t enc, vaddr p
 		at = start + len;
 		struct vsite site = { fde->addr + start, len, pad ? pads + pad : 0,
 				      (uint32_t)action };
+		*has_pads |= pad != 0;
 		vec_push(s->v->a, &s->all, site);
 	}
 	return !r.bad;
@@ -161,7 +163,7 @@ static bool read_lsda(struct sites *s, const struct image *img, const struct vfd
 	if (!rd_skip(&r, n))
 		return false;
 	l->actions = (uint64_t)(r.p - l->bytes.p);
-	return read_sites(s, table, l->site_enc, pads, fde);
+	return read_sites(s, table, l->site_enc, pads, fde, &l->pads);
 }
 
 /* Those of the original, or of new text only: copied FDEs have the original's. */
@@ -324,14 +326,15 @@ static bool same_site(const struct both *b, const struct vsite *o, const struct 
 	return same_chain(b, o->action, g->action);
 }
 
-/* The routine reads the new table if it reads the old one. */
-static bool same_forms(const struct verify *v, const struct vpair *c)
+/* The routine takes the new table as it takes the old one. */
+static bool serves(const struct verify *v, const struct vpair *c)
 {
 	const struct vlsda *o = vlsda_of(&v->ocfi, c->orig.fde);
 	const struct vlsda *g = vlsda_of(&v->gcfi, c->gen.fde);
 
 	return !v->ocfi.cie[v->ocfi.fde[c->orig.fde].cie].narrow ||
-	       (o->start_enc == g->start_enc && o->site_enc == g->site_enc);
+	       o->addr == g->addr ||
+	       (!o->pads && o->start_enc == g->start_enc && o->site_enc == g->site_enc);
 }
 
 /* Remembers the last pair of sites that were the same: instructions of one come in a row. */
@@ -341,7 +344,7 @@ static bool agree(struct verify *v, const struct vpair *c, vaddr o, new_vaddr g)
 	const struct vsite *x = vlsda_site(&v->ocfi, c->orig.fde, o);
 	const struct vsite *y = vlsda_site(&v->gcfi, c->gen.fde, g);
 
-	if (!b.o->understood || !b.g->understood || !same_forms(v, c))
+	if (!b.o->understood || !b.g->understood || !serves(v, c))
 		return false;
 	if (x && x == v->lsda.last_site[0] && y && y == v->lsda.last_site[1])
 		return true;
@@ -380,9 +383,9 @@ int verify_exceptions(struct verify *v, const struct vpair *c, vaddr o, uint32_t
 	if (vlsda_site(gc, c->gen.fde, g) != vlsda_site(gc, c->gen.fde, g + glen - 1))
 		return refuse(v, "the call site changes inside the instruction at 0x%llx",
 			      ULL(g));
-	if (!same_forms(v, c))
+	if (!serves(v, c))
 		return refuse(v,
-			      "the personality routine of 0x%llx may not read the exception "
+			      "the personality routine of 0x%llx may not take the exception "
 			      "table of its image 0x%llx", ULL(o), ULL(g));
 	if (!agree(v, c, o, g))
 		return refuse(

@@ -19,6 +19,7 @@ struct vlsda {			/* the exception table of one FDE */
 	uint64_t actions;	/* offset of the first action */
 	uint32_t site, nsite;	/* in vcfi.site[], ascending by addr, disjoint */
 	uint8_t start_enc, type_enc, site_enc;
+	bool pads;		/* a site has a landing pad */
 	bool understood;	/* false: no sites */
 };
 

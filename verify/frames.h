@@ -33,7 +33,7 @@ struct vcie {
 	vaddr personality;	/* 0: none */
 	bool indirect;		/* personality is the address of a pointer */
 	bool signal_frame, has_augmentation, understood;
-	bool narrow;		/* the routine may read the original's forms only */
+	bool narrow;		/* the routine may take the original's tables only */
 	uint8_t fde_enc, lsda_enc;
 	struct bytes program;
 };

@@ -1,12 +1,15 @@
-/* personality.c - personality routines that are known to read the usual exception tables only
+/* personality.c - personality routines that are known to take any exception table
  *
  * Where a CIE's routine has a name, by a relocation of the pointer to it or by a symbol at its
- * address, and it is not the name of one that reads all forms of exception tables, the table of
- * an image must have the form of its original's (callsites.c): LDC's for D ends the program at
- * another one, Crystal's does, too.  Other names than those below count as such a routine.  One
- * without a name is taken for a static copy of those (assumption A11 in verify.c).
+ * address, and it is not the name of one that reads all forms of exception tables and asks for
+ * nothing else, the table of an image must have the form of its original's, and be the
+ * original's where it has landing pads (callsites.c): LDC's for D ends the program at another
+ * form, Crystal's does, too, and GDC's takes the address of a table for the name of a function.
+ * Other names than those below count as such a routine.  One without a name is taken for a
+ * static copy of those (assumption A11 in verify.c), but not in a file that holds a runtime
+ * of D.
  *
- * Tested by tests/unit/verify/test_callsites.c.
+ * Tested by tests/unit/verify/test_callsites.c and tests/programs/unwinding.sh (chained.d).
  */
 #include "verify/lookup.h"
 #include "verify/holders.h"
@@ -18,14 +21,22 @@ static bool reads_all_forms(const char *name)
 {
 	static const char *const names[] = {
 		"__gxx_personality_v0", "__gcc_personality_v0", "rust_eh_personality",
-		"__gnat_personality_v0", "__gdc_personality_v0", "__gccgo_personality_v0",
-		"__gnu_objc_personality_v0",
+		"__gnat_personality_v0", "__gccgo_personality_v0", "__gnu_objc_personality_v0",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strcmp(names[i], name) == 0)
 			return true;
 	return false;
+}
+
+/* The word by which a runtime of D tells that an exception is its own stands in its code. */
+static bool has_runtime_of_d(struct bytes file)
+{
+	static const char gdc[8] = "\0\0\0DCUNG", ldc_and_dmd[8] = "\0\0\0D\0DMD";
+
+	return memmem(file.p, file.n, gdc, sizeof(gdc)) ||
+	       memmem(file.p, file.n, ldc_and_dmd, sizeof(ldc_and_dmd));
 }
 
 /* A routine, of CIE `cie`. */
@@ -132,7 +143,7 @@ static bool collect(struct verify *v, struct asking *all)
 int verify_personality(struct verify *v)
 {
 	struct asking all = { 0 };
-	bool few = collect(v, &all);
+	bool few = collect(v, &all), of_d = has_runtime_of_d(v->orig.file);
 
 	(void)image_dynamic(&v->orig, DT_STRTAB, &all.names);
 	if (all.n && verify_each_holder(v, look_at_pointer, &all) < 0)
@@ -150,7 +161,7 @@ int verify_personality(struct verify *v)
 		for (uint32_t k = 0; k < all.n; k++)
 			if (all.v[k].cie->personality == c->personality &&
 			    all.v[k].cie->indirect == c->indirect)
-				c->narrow = all.v[k].named && !all.v[k].wide;
+				c->narrow = !all.v[k].wide && (all.v[k].named || of_d);
 	}
 	return 0;
 }

@@ -113,9 +113,11 @@
  *       Only what counts changes flags (flagsdead.c).  Reason: the psABI says so of calls.
  *       [test_counting.c]
  *   A11 A personality routine that has no name in the file, or one of those that personality.c
- *       lists, reads all forms of exception tables that DWARF's unwinders know.  Reason: the
- *       sources of those that it lists; one without a name is in programs that are linked
- *       statically with libstdc++ or Rust's library, and stripped.  [test_callsites.c]
+ *       lists, reads all forms of exception tables that DWARF's unwinders know, and does not
+ *       ask where they are.  Reason: the sources of those that it lists; one without a name is
+ *       in programs that are linked statically with libstdc++ or Rust's library, and stripped;
+ *       a runtime of D in the file is seen.
+ *       [test_callsites.c]
  */
 #include "verify/parts.h"
 #include "binary/loadtables.h"
@@ -179,7 +181,7 @@ const struct verify_helper verify_helpers[] = {
 	{ "lookup", "where code is, where images are, whether a way leads to the same place" },
 	{ "frametable", "the FDE and the unwind row of an address" },
 	{ "framerecords", "the records of .eh_frame, for frames.c" },
-	{ "personality", "which personality routines may read few forms, for callsites.c" },
+	{ "personality", "which personality routines may take few tables, for callsites.c" },
 	{ "tableentries", "what the bytes of a jump table say" },
 	{ "coderefs", "notes which instructions lead or refer to code, for entries.c" },
 	{ "returns", "calls that certainly do not come back" },

@@ -16,8 +16,9 @@ static bool is_boundary(const struct text *t, const struct piece *p, vaddr addr)
 	return addr == p->addr + p->size || (*text_mark(t, addr) & MARK_INSN);
 }
 
-/* What stands in a new table in a form that the old one may not have (emit_lsda.c). */
-static bool has_other_form(const struct text *t, uint32_t piece)
+/* A new table would have a form that the old one may not have (emit_lsda.c), or its address may
+ * matter. */
+static bool needs_its_table(const struct text *t, uint32_t piece)
 {
 	struct lsda lsda;
 	struct lsda_site site;
@@ -85,7 +86,7 @@ void landing_decode(struct text *t, uint32_t piece)
 	if (!is_known(t, piece))
 		piece_skip(&t->piece[piece], SKIP_LSDA);
 	else if (t->prog->cfi.cie[t->prog->cfi.fde[piece].cie].narrow &&
-		 has_other_form(t, piece))
+		 needs_its_table(t, piece))
 		piece_skip(&t->piece[piece], SKIP_PERSONALITY);
 	landing_each(t, piece, add_jump, &l);
 }

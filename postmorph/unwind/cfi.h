@@ -75,7 +75,7 @@ struct cie {
 	uint32_t initial;	/* state after the initial instructions */
 	bool has_address;	/* its instructions hold an address, or may */
 	bool understood;	/* false: unknown augmentation, version or encoding */
-	bool narrow;		/* its routine may read few forms of LSDAs (personality.h) */
+	bool narrow;		/* its routine may not take every LSDA (personality.h) */
 };
 
 struct fde {

@@ -11,6 +11,8 @@
 
 src=$(realpath tests/programs/unwinding)
 morph_edit=$edit morph_verify=$verify
+gdc=$(command -v gdc gdc-14 gdc-12 | head -n 1)
+gdc=${gdc:-gdc}
 SEEDS=${UNWINDING_SEEDS:-$([ "${UNWINDING:-}" = full ] && echo 1 2 3 || echo 1)}
 
 # START and END of every FDE, and 1 if it has an LSDA.
@@ -209,10 +211,36 @@ try_narrow() {		# FLAGS...
 	for how in "" --strip-unneeded; do
 		[ -z "$how" ] || strip "$how" "$T/bin/program"
 		cp "$T/bin/program" "$T/original"
-		"$morph_edit" analyze "$T/original" 2>&1 | grep -q 'personality routine may not read' &&
+		"$morph_edit" analyze "$T/original" 2>&1 | grep -q 'personality routine may not take' &&
 			ok "$name $how: functions stay for its personality routine" ||
 			not_ok "$name $how: functions stay for its personality routine"
 		for seed in 1 2 3; do
+			generation "$name $how, seed $seed" "$T/original" "$T/gen" --all --shuffle="$seed" &&
+				compare "$name $how, seed $seed" "$T/gen" "$T/bin/program" "$T/bin/program"
+		done
+		cp "$T/original" "$T/bin/program"
+	done
+}
+
+# D: its routines know a function by the address of its table (GDC), or read few forms (LDC).
+try_d() {		# COMPILER FLAGS...
+	local name="$1 chained.d ${*:2}" how text
+	if ! command -v "$1" >/dev/null; then
+		skip "$name" "no $1"
+		return
+	fi
+	if ! text=$("$1" "$src/chained.d" "${@:2}" 2>&1); then
+		not_ok "$name: compile"
+		note "$text"
+		return
+	fi
+	record_run "$T/before" timeout 60 "$T/bin/program"
+	grep -q 'here mine: chained.Mine deep object.Exception second' "$T/before.out" ||
+		not_ok "$name: the original"
+	for how in "" --strip-unneeded; do
+		[ -z "$how" ] || strip "$how" "$T/bin/program"
+		cp "$T/bin/program" "$T/original"
+		for seed in 1 2 3 4; do
 			generation "$name $how, seed $seed" "$T/original" "$T/gen" --all --shuffle="$seed" &&
 				compare "$name $how, seed $seed" "$T/gen" "$T/bin/program" "$T/bin/program"
 		done
@@ -297,7 +325,14 @@ if [ "${UNWINDING:-}" = full ]; then
 		try_narrow $level -rdynamic
 		# shellcheck disable=SC2086	# a list of flags
 		try_narrow $level -rdynamic $fixed
+		for how in "-fPIE -pie" "-static-libphobos" "$fixed" "-static-libphobos $fixed"; do
+			# shellcheck disable=SC2086	# a list of flags
+			try_d "$gdc" $level $how -o "$T/bin/program"
+		done
 	done
+	try_d ldc2 -O0 -od="$T" -of="$T/bin/program"
+	try_d ldc2 -O2 -od="$T" -of="$T/bin/program"
+	try_d ldc2 -O2 -link-defaultlib-shared=false -L--no-as-needed -L-l:libz.so.1 -od="$T" -of="$T/bin/program"
 	try_runtime throw.cc objects.cc threads.cc terminate.cc frames.cc signals.cc coroutines.cc
 	for level in -O0 -O1 -O2 -Os; do
 		try_steps gcc features.c $level
@@ -339,5 +374,11 @@ try_library g++ -O2
 try_narrow -O2 -rdynamic
 # shellcheck disable=SC2086	# a list of flags
 try_narrow -O1 -rdynamic $fixed
+try_d "$gdc" -O2 -o "$T/bin/program"
+try_d "$gdc" -O0 -static-libphobos -o "$T/bin/program"
+# shellcheck disable=SC2086	# a list of flags
+try_d "$gdc" -O2 $fixed -o "$T/bin/program"
+try_d ldc2 -O2 -od="$T" -of="$T/bin/program"
+try_d ldc2 -O2 -link-defaultlib-shared=false -L--no-as-needed -L-l:libz.so.1 -od="$T" -of="$T/bin/program"
 try_runtime throw.cc objects.cc threads.cc terminate.cc frames.cc
 done_testing

@@ -210,7 +210,7 @@ static int compare_named(const struct table *o, const struct table *g, const cha
 	return compare_at(w, O, G);
 }
 
-static void routines_of_unknown_names_find_the_form_they_know(void **state)
+static void routines_of_unknown_names_find_the_table_they_know(void **state)
 {
 	struct table o = { .type_enc = OMIT, SITE_O(PAD_O, 0) };
 	struct table same = { .type_enc = OMIT, SITE_G(PAD_G, 0) };
@@ -220,12 +220,41 @@ static void routines_of_unknown_names_find_the_form_they_know(void **state)
 
 	(void)state;
 	words.site_enc = UDATA4;
-	assert_int_equal(compare_named(&o, &same, "_d_eh_personality"), 0);
 	assert_int_equal(compare_named(&o, &start, "_d_eh_personality"), -1);
 	assert_int_equal(compare_named(&o, &words, "_d_eh_personality"), -1);
+	/* in the same form, it is not the same table */
+	assert_int_equal(compare_named(&o, &same, "__gdc_personality_v0"), -1);
+	assert_int_equal(compare_named(&o, &same, "__gxx_personality_v0"), 0);
+	o.site[0][2] = same.site[0][2] = words.site[0][2] = 0;
+	assert_int_equal(compare_named(&o, &same, "__gdc_personality_v0"), 0);
+	assert_int_equal(compare_named(&o, &words, "__gdc_personality_v0"), -1);
+	o.site[0][2] = PAD_O;
+	words.site[0][2] = PAD_G;
 	assert_int_equal(compare_named(&o, &start, "__gxx_personality_v0"), 0);
 	assert_int_equal(compare_named(&o, &words, "rust_eh_personality"), 0);
 	assert_int_equal(compare_named(&o, &start, ""), 0);
+}
+
+/* One without a name is D's where the file holds what D's runtimes know their exceptions by. */
+static void nameless_routines_may_be_of_d(void **state)
+{
+	static const uint64_t class[] = { 0x474e554344000000, 0x444d440044000000,
+					  0x474e5543432b2b00 /* C++ */ };
+	struct table o = { .type_enc = OMIT, SITE_O(PAD_O, 0) };
+	struct table g = { .type_enc = OMIT, SITE_G(PAD_G, 0) };
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct world *w = world_new();
+
+		put(w, OLSDA, &o);
+		put(w, GLSDA, &g);
+		name_routine(w, "");
+		memcpy(w->file + 0x1e01 - OTEXT, &class[i], sizeof(class[i]));
+		assert_int_equal(compare_at(w, O, G), i < 2 ? -1 : 0);
+		name_routine(w, "__gxx_personality_v0");
+		assert_int_equal(compare_at(w, O, G), 0);
+	}
 }
 
 static void a_landing_pad_must_be_the_image_of_the_original(void **state)
@@ -488,7 +517,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sites_are_the_same_in_any_form),
-		cmocka_unit_test(routines_of_unknown_names_find_the_form_they_know),
+		cmocka_unit_test(routines_of_unknown_names_find_the_table_they_know),
+		cmocka_unit_test(nameless_routines_may_be_of_d),
 		cmocka_unit_test(a_landing_pad_must_be_the_image_of_the_original),
 		cmocka_unit_test(no_site_no_pad_and_no_table_are_three_things),
 		cmocka_unit_test(a_site_covers_whole_instructions),
