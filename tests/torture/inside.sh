@@ -5,5 +5,10 @@ while IFS=$'\t' read -r cover file; do
 done <"$2"
 cd "$3" || exit 125
 . "$TORTURE_HERE/common.bash"
+[ ! -e "${1%/*}/common.bash" ] || . "${1%/*}/common.bash"
 . "$1"
-run
+if declare -F units >/dev/null; then
+	run | units
+else
+	run
+fi
