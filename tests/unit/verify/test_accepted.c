@@ -115,6 +115,12 @@ static void callees_may_get_what_comes_from_a_table(void **state)
 	assert_int_equal(move_and_verify("passedaway", "-shared", 2), 1);
 }
 
+static void a_stub_may_be_the_last_of_its_segment(void **state)
+{
+	(void)state;
+	(void)move_and_verify("laststub", "-shared", 1);
+}
+
 static vaddr symbol_value(struct bytes file, const char *name, struct arena *a)
 {
 	struct find f = { .name = name };
@@ -237,6 +243,7 @@ int main(void)
 		cmocka_unit_test(code_is_no_jump_table),
 		cmocka_unit_test(a_landing_pad_may_be_empty),
 		cmocka_unit_test(callees_may_get_what_comes_from_a_table),
+		cmocka_unit_test(a_stub_may_be_the_last_of_its_segment),
 		cmocka_unit_test(a_dispatch_may_stay_beside_others),
 		cmocka_unit_test(names_fit_all_parts),
 		cmocka_unit_test(a_damaged_symbol_table_stays),
