@@ -67,6 +67,7 @@ help:
 	@echo "make check           all tests; ends in: N passed, N failed, N skipped"
 	@echo "make demo            the whole loop on private copies of real programs (root)"
 	@echo "make torture         every ELF file of the machine, and test suites of others (root; hours)"
+	@echo "make torture-foreign programs of other makers, moved, under workloads (root; hours; PROGRAMS=...)"
 	@echo "make soak            mixed real use while programs are swapped (root; SOAK_S=3600 seconds)"
 	@echo "make soak-live       generations in and out of servers under load (root; SOAK_S=3600 seconds)"
 	@echo "make soak-suites     programs' own test suites while they are swapped (root; EVERY=1; an hour)"
@@ -215,6 +216,11 @@ torture: packages
 	@$(MAKE) --no-print-directory programs-for-check
 	@B=$(B) tests/torture/torture.sh
 
+# Programs of other makers; which of them, says tests/torture/foreign.sh.
+torture-foreign: packages
+	@$(MAKE) --no-print-directory programs-for-check
+	@B=$(B) tests/torture/foreign.sh
+
 # Its report is in bench/results/soak.md.
 soak: packages
 	@$(MAKE) --no-print-directory all
@@ -336,7 +342,7 @@ uninstall:
 clean:
 	rm -rf $(B)
 
-.PHONY: all help programs-for-check programs-for-shell packages packages-demo check lint demo torture soak soak-live soak-suites bench bench-speed \
+.PHONY: all help programs-for-check programs-for-shell packages packages-demo check lint demo torture torture-foreign soak soak-live soak-suites bench bench-speed \
 	bench-cross bench-ablation bench-accuracy bench-overhead bench-lines bench-counted bench-samples bench-inherit bench-fleet bench-fleetlayout \
 	bench-live bench-machine asan asan-run fuzz fuzz-run install uninstall clean
 # Not what the torture run keeps there.

@@ -253,19 +253,21 @@ bool verify_is_stub(const struct verify *v, vaddr addr)
 vaddr verify_stub_slot(const struct verify *v, vaddr addr)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	enum { BND = 0xf2, GROUP5 = 0xff, JMP_RIP = 0x25, MAX_LEN = 11 };
+	enum { BND = 0xf2, GROUP5 = 0xff, JMP_RIP = 0x25 };
 
 	struct bytes code = verify_orig_code(v, addr);
 	struct rd r = rd_of(code);
-	if (verify_has_entry(v, addr) || code.n < MAX_LEN)
+	if (verify_has_entry(v, addr))
 		return 0;
-	if (memcmp(code.p, endbr64, sizeof(endbr64)) == 0)
+	if (code.n >= sizeof(endbr64) && memcmp(code.p, endbr64, sizeof(endbr64)) == 0)
 		(void)rd_skip(&r, sizeof(endbr64));
 	uint8_t first = rd_u8(&r);
 	uint8_t opcode = first == BND ? rd_u8(&r) : first;
 	if (opcode != GROUP5 || rd_u8(&r) != JMP_RIP)
 		return 0;
 	vaddr distance = (vaddr)(int64_t)rd_s32(&r);
+	if (r.bad)
+		return 0;
 	vaddr slot = addr + (code.n - rd_left(&r)) + distance;
 	return verify_is_slot(&v->calls, slot) ? slot : 0;
 }

@@ -124,7 +124,7 @@ int vshift_load(struct vtables *vt, enum value_kind kind, struct value base, vad
 			"the image of the load at 0x%llx reads another displacement from the "
 			"jump table at 0x%llx than a new one is at",
 			ULL(addr), ULL(table));
-	*out = (struct value){ .kind = (uint8_t)kind, .through = NGPR,
+	*out = (struct value){ .kind = (uint8_t)kind, .through = NGPR, .fresh = true,
 			       .table = vtables_claim(vt, m) };
 	return 0;
 }

@@ -150,7 +150,7 @@ static int load(struct vtables *vt, enum value_kind kind, uint8_t b, uint8_t a, 
 		return vshift_load(vt, kind, r[b], addr, out);
 	if (r[b].kind == BASE && (a != b || base_elsewhere(r, b, 1 << b, &through))) {
 		*out = (struct value){ .kind = (uint8_t)kind, .through = through,
-				       .table = r[b].table, .fresh = r[b].fresh };
+				       .table = r[b].table, .fresh = true };
 		if (through == NGPR)
 			out->line = r[b].line;
 	} else if (vvalue_differs(vt, r[b])) {
@@ -260,7 +260,7 @@ static int compute(struct vtables *vt, const struct effect *e, struct line line,
 		return 0;
 	case FX_TABLE:
 		if (vtables_find(vt, e->value, BLOCKMAP_TABLE_ABS64, &number))
-			*out = (struct value){ .kind = TARGET, .table = number };
+			*out = (struct value){ .kind = TARGET, .table = number, .fresh = true };
 		return 0;
 	case FX_LOAD:
 		return load(vt, LOADED, e->b, e->a, addr, r, out);

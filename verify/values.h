@@ -49,7 +49,7 @@ struct value {
 	uint8_t through;
 	uint8_t bits;		/* UPPER: how many are the same */
 	bool loose;		/* BASE: a call may have overwritten it */
-	/* no jump by a table has come since the base was formed */
+	/* no jump by a table has come since the base was formed, or the entry read */
 	bool fresh;
 	uint32_t table;		/* index in vtables.all[] */
 	/* BASE: where it was formed; LOADED, WORD: its base was (`through` is NGPR then: no

@@ -629,6 +629,7 @@ bool absint_throw(const struct abs_state *s, struct abs_state *out)
 			continue;
 		out->v[i] = s->v[i];
 		value_blur(&out->v[i]);
+		out->v[i].fresh = s->v[i].fresh;	/* the pad may pass it to a callee */
 		any = true;
 	}
 	return any;

@@ -59,8 +59,8 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
  * address stays one, for whoever reads by it relies on that. */
 void absint_call(struct absint *ai, struct abs_state *s, const struct op *op,
 		 uint16_t clobbered);
-/* A callee may look at its arguments: a table's address among them that no jump has used since
- * it was formed is there for the callee.  What was left behind by a dispatch is not. */
+/* A callee may look at its arguments: a table's address or an entry among them that no jump has
+ * used is there for the callee.  What was left behind by a dispatch is not. */
 void absint_pass(struct absint *ai, const struct abs_state *s);
 /* Control has gone through a table. */
 void absint_dispatch(struct abs_state *s);

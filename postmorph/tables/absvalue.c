@@ -62,7 +62,7 @@ struct abs_value value_of_table(enum abs_kind kind, uint16_t group, uint32_t ind
 
 	v.masked = from && from->masked;
 	v.kind = kind;
-	v.fresh = kind == ABS_BASE;
+	v.fresh = 1;
 	v.group = group;
 	v.index = index;
 	v.may = (uint64_t)1 << (group % 64);

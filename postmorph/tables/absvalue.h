@@ -36,8 +36,8 @@ struct abs_value {
 	/* what bounds it, or the index, are a mask or a shift alone; of what was compared
 	 * before that, the rest says nothing about a table */
 	uint8_t masked;
-	/* no jump by a table has come since its table's address was formed: that may be there
-	 * for something else (the last byte: states are compared as bytes) */
+	/* no jump by a table has come since its table's address was formed, or its entry read:
+	 * that may be there for something else (the last byte: states are compared as bytes) */
 	uint8_t fresh;
 };
 

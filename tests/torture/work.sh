@@ -1,7 +1,8 @@
 #!/bin/bash
 # work.sh PATTERN - programs with a known workload: originals and generations side by side
 #
-# A workload is a file work/NAME.sh that is sourced and defines
+# A workload is a file NAME.sh in the folder TORTURE_WORKS (default: work) that is sourced, behind the folder's
+# common.bash, and defines
 #
 #	packages	Debian packages it needs; sources: source packages
 #	files		prints the files to be moved, real paths, one a line
@@ -21,11 +22,15 @@
 # were the same only then.  What is missing is a skip with its reason.  A line for each order goes to
 # $STATE/work-lines, kept in $STATE/work-EDITOR by content of files and workload.
 #
+# No file is run whose generation is not proven: an order that has one has failed.
+#
 # A run that was ended because it took longer than TORTURE_WORK_S seconds (default 3600) says nothing
 # about its output: it failed, and is not kept, so that it is tried again.
 set -u
+shopt -s extglob
 . tests/torture/common.bash
 here=$(realpath tests/torture/work)
+works=$(realpath "${TORTURE_WORKS:-$here}")
 export SOURCES=$STATE/sources TORTURE_HERE=$here
 kept=$STATE/work-$EDITOR
 gens=$STATE/generations-$EDITOR
@@ -37,18 +42,31 @@ RANDOM_RUNS="random-1 random-2"
 RUN_S=${TORTURE_WORK_S:-3600}
 . tests/torture/fetch.bash
 . "$here/common.bash"
+[ "$works" = "$here" ] || . "$works/common.bash"
 
 line() {		# NAME FILES ORDER RESULT NOTE
 	printf 'work=%s\tfiles=%s\torder=%s\tresult=%s\tnote=%s\n' "$@"
 }
 
-# A generation in $gens; the same for every workload.  Prints the reason when there is none.
-generation() {		# FILE ORDER: prints nothing and leaves $made
+# A proven generation in $gens; the same for every workload.
+generation() {		# FILE ORDER: leaves $made, or the reason in $W/err when there is none
 	made=$gens/$(sha256sum "$1" | cut -c 1-16).$2
-	[ -e "$made" ] || { order_options "$2" "$1" "$W" &&
-		"$LIMITED" "$TORTURE_CPU" "$TORTURE_MEM" "$EDIT" optimize "$1" "${order_options[@]}" -o "$made" \
-			>/dev/null 2>"$W/err"; }
+	[ -e "$made" ] || { order_options "$2" "$1" "$W" && made_of "$1" "$made.new" && mv "$made.new" "$made"; }
 	[ -e "$made" ] && chmod --reference="$1" "$made" && chown --reference="$1" "$made"
+}
+
+# What is neither proven nor refused by the Editor is not run: its workload has failed.
+made_of() {		# FILE GENERATION, by $order_options
+	limited "$EDIT" optimize "$1" "${order_options[@]}" -o "$2"
+	[ "$end" != 3 ] || return
+	[ "$end" = 0 ] && limited "$VERIFY" "$1" "$2" && return
+	echo "not proven: $1: $end $(head -n 1 "$W/err")" >>"$W/unproven"
+	return 1
+}
+
+limited() {		# COMMAND...: leaves $end
+	"$LIMITED" "$TORTURE_CPU" "$TORTURE_MEM" "$@" 3>/dev/null 2>"$W/err" >"$W/end"
+	read -r end _ <"$W/end" && [ "$end" = 0 ]
 }
 
 # Runs the workload with the pairs COVER<TAB>FILE of $W/map mounted; leaves $W/$2.{out,err,rc}.
@@ -59,7 +77,7 @@ record() {		# NAME AS ADDRESSES: fixed or random
 	timeout --kill-after=10 "$RUN_S" unshare -m --propagation private $fixed \
 		env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME="$W/here" \
 		LC_ALL=C.UTF-8 TZ=UTC SOURCES="$SOURCES" TORTURE_HERE="$here" \
-		bash tests/torture/inside.sh "$here/$1.sh" "$W/map" "$W/here" \
+		bash tests/torture/inside.sh "$works/$1.sh" "$W/map" "$W/here" \
 		>"$W/$2.out" 2>"$W/$2.err" </dev/null
 	echo $? >"$W/$2.rc"
 }
@@ -135,6 +153,7 @@ map_of() {		# ORDER: writes $W/map, leaves $count and $left: three of those with
 	count=0
 	: >"$W/map"
 	: >"$W/left"
+	: >"$W/unproven"
 	while read -r f; do
 		if [ "$1" = original ]; then
 			cp -p "$f" "$W/covers/$(sha256sum "$f" | cut -c 1-16)"
@@ -197,7 +216,7 @@ one() {			# NAME
 	rm -rf "$W" && mkdir -p "$W/prepared" "$W/covers"
 	packages= sources=
 	prepare() { :; }
-	. "$here/$name.sh"
+	. "$works/$name.sh"
 	if ! why=$(missing_packages $packages) || ! why=$(missing_sources $sources); then
 		line "$name" - - skipped "$why"
 		return
@@ -207,7 +226,7 @@ one() {			# NAME
 		line "$name" - - skipped "this machine has none of its files"
 		return
 	fi
-	key=$(cat "$here/$name.sh" "$W/files" $(cat "$W/files") | sha256sum | cut -c 1-16)
+	key=$(cat "$works/$name.sh" "$W/files" $(cat "$W/files") | sha256sum | cut -c 1-16)
 	if ! (cd "$W/prepared" && prepare >"$W/prepare.log" 2>&1); then
 		line "$name" - - failed "prepare: $(tail -n 1 "$W/prepare.log" | tr '\t|' '  ' | cut -c 1-200)"
 		return
@@ -222,6 +241,10 @@ one() {			# NAME
 			original "$name" || return
 		fi
 		map_of "$order"
+		if [ -s "$W/unproven" ]; then
+			line "$name" "$count" "$order" failed "$(head -n 1 "$W/unproven" | tr '\t|' '  ')"
+			continue
+		fi
 		if [ "$count" = 0 ]; then
 			line "$name" 0 "$order" skipped "nothing of it can be moved: $left"
 			continue
@@ -237,7 +260,7 @@ one() {			# NAME
 	done
 }
 
-for script in "$here"/*.sh; do
+for script in "$works"/*.sh; do
 	name=$(basename "$script" .sh)
 	case $name in
 	$1) ;;

@@ -17,8 +17,12 @@
 
 enum { SEEDS = 4 };
 
-static void move_orders(const char *name, const char *flags, uint32_t nmoved, uint64_t first)
+/* Returns how many jump tables have new ones. */
+static uint32_t move_orders(const char *name, const char *flags, uint32_t nmoved,
+			    uint64_t first)
 {
+	uint32_t tables = 0;
+
 	for (uint64_t seed = first; seed < first + SEEDS; seed++) {
 		struct arena *a = arena_new();
 		struct edit_options options = { .all = true, .shuffle = true, .seed = seed,
@@ -33,15 +37,17 @@ static void move_orders(const char *name, const char *flags, uint32_t nmoved, ui
 		    verify_generation(original, wr_bytes(&made), a, &proof, &err) < 0)
 			fail_msg("%s, seed %u: %s", name, (unsigned)seed, err.text);
 		assert_int_equal(stats.functions_moved, nmoved);
+		tables = proof.tables;
 		wr_free(&made);
 		wr_free(&map);
 		arena_free(a);
 	}
+	return tables;
 }
 
-static void move_and_verify(const char *name, const char *flags, uint32_t nmoved)
+static uint32_t move_and_verify(const char *name, const char *flags, uint32_t nmoved)
 {
-	move_orders(name, flags, nmoved, 1);
+	return move_orders(name, flags, nmoved, 1);
 }
 
 struct find {
@@ -99,6 +105,20 @@ static void a_landing_pad_may_be_empty(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 64; seed += SEEDS)
 		move_orders("emptypad", "-shared", 1, seed);
+}
+
+/* A table's address that a landing pad passes to a callee stays the original's; a table of
+ * which a callee gets an entry has no new one. */
+static void callees_may_get_what_comes_from_a_table(void **state)
+{
+	(void)state;
+	assert_int_equal(move_and_verify("passedaway", "-shared", 2), 1);
+}
+
+static void a_stub_may_be_the_last_of_its_segment(void **state)
+{
+	(void)state;
+	(void)move_and_verify("laststub", "-shared", 1);
 }
 
 static vaddr symbol_value(struct bytes file, const char *name, struct arena *a)
@@ -222,6 +242,8 @@ int main(void)
 		cmocka_unit_test(functions_may_share_a_fragment),
 		cmocka_unit_test(code_is_no_jump_table),
 		cmocka_unit_test(a_landing_pad_may_be_empty),
+		cmocka_unit_test(callees_may_get_what_comes_from_a_table),
+		cmocka_unit_test(a_stub_may_be_the_last_of_its_segment),
 		cmocka_unit_test(a_dispatch_may_stay_beside_others),
 		cmocka_unit_test(names_fit_all_parts),
 		cmocka_unit_test(a_damaged_symbol_table_stays),
