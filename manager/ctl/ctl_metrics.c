@@ -28,7 +28,7 @@ static const struct family {
 	{ "samples", "count", "kind", "morph_samples", "counter",
 	  "What has become of samples, and what else was counted with them." },
 	{ "cpu_time", "samples", "where", "morph_cpu_time_samples", "gauge",
-	  "Samples of the last 30 days, by what they are in: can that be laid out?" },
+	  "Samples of the last 30 days, by what they are in and whether that can move." },
 	{ "cpu_time", "share_pct", "where", "morph_cpu_time_percent", "gauge",
 	  "Their shares of all of these samples." },
 	{ "monitor", "samples", NULL, "morph_monitor_samples", "counter",
