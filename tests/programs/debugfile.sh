@@ -152,17 +152,17 @@ in_c gcc-O0 gcc -O0 -g
 in_c gcc-fixed gcc -O2 -g -no-pie -fno-pie
 SEEDS=2
 in_c gcc-dwarf4 gcc -O2 -g -gdwarf-4
-in_c gcc-dwarf3 gcc -O1 -g -gdwarf-3 -gstrict-dwarf
 in_c gcc-dwarf2 gcc -O2 -g -gdwarf-2 -gstrict-dwarf
-in_c gcc-zlib gcc -O2 -g -gz
 in_c clang-O2 clang -O2 -g
-in_c clang-O0 clang -O0 -g
 in_cxx g++-O2 g++ -O2 -g
 in_cxx g++-O0 g++ -O0 -g
 in_cxx g++-lto g++ -O2 -g -flto
 in_cxx g++-types g++ -O2 -g -gdwarf-4 -fdebug-types-section
 in_cxx clang++-O2 clang++ -O2 -g
 if [ "$full" ]; then
+	in_c gcc-dwarf3 gcc -O1 -g -gdwarf-3 -gstrict-dwarf
+	in_c gcc-zlib gcc -O2 -g -gz
+	in_c clang-O0 clang -O0 -g
 	in_c gcc-O3 gcc -O3 -g
 	in_c gcc-macros gcc -O2 -g3
 	in_c clang-O3 clang -O3 -g

@@ -98,7 +98,8 @@ compiled() {		# COMPILER FLAGS...
 }
 declare -A objects
 
-# A program made here, moved in two orders; the tools see the first.
+# A program made here, moved in the orders of IMAGES_SEEDS; the tools see the first.
+orders=${IMAGES_SEEDS:-1}
 made() {		# NAME COMPILER FLAGS...
 	local name=$1 file=$T/bin/$1 seed flag object compile=()
 	shift
@@ -114,9 +115,9 @@ made() {		# NAME COMPILER FLAGS...
 		skip "$name" "it does not run here: $(head -n 1 "$T/before.err")"
 		return
 	fi
-	for seed in 1 2; do
+	for seed in $orders; do
 		move_all "$file" "$T/generation" "$seed" || continue
-		if [ "$seed" = 2 ]; then
+		if [ "$seed" != 1 ]; then
 			stands_tools "$name seed $seed" "$file" run_plain
 		else
 			stands_tools "$name seed $seed" "$file" run_plain "${tools[@]}"
