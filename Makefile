@@ -127,9 +127,6 @@ $(call archive,$(1)): $(call objs,$(1))
 endef
 $(foreach r,$(ROOMS),$(eval $(call room_rule,$(r))))
 
-# A third of the time of building goes into them, and nothing of theirs is measured.
-$(B)/tests/unit/%.o: CFLAGS += $(if $(filter -O2,$(OPT)),-O1)
-
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -c $< -o $@
