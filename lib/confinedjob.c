@@ -42,6 +42,20 @@ int confinedjob_wrap(const struct confinedjob *job, int i, struct err *err)
 	return strncmp(arg, "fd:", 3) == 0 ? -1 : err_wrap(err, "'%s'", arg);
 }
 
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+enum { NENDING = sizeof(ending) / sizeof(ending[0]) };
+
+/* Signals that end: from the first temporary file on they find out about it. */
+static void block(int how)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);	/* cannot fail, nor below */
+	for (int i = 0; i < NENDING; i++)
+		(void)sigaddset(&set, ending[i]);
+	(void)sigprocmask(how, &set, NULL);
+}
+
 static int open_output(struct confinedjob_out *out, struct opened *o, struct err *err)
 {
 	*o = (struct opened){ .fd = -1 };
@@ -58,6 +72,7 @@ static int open_output(struct confinedjob_out *out, struct opened *o, struct err
 		o->temporary = NULL;
 		return err_set(err, ERR_SYS, "out of memory");
 	}
+	block(SIG_BLOCK);
 	o->fd = mkostemp(o->temporary, O_CLOEXEC);
 	if (o->fd < 0) {
 		err_set(err, ERR_SYS, "'%s': create: %s", out->arg, strerror(errno));
@@ -120,25 +135,12 @@ fail:
 
 /* --- who is told to end takes what is half done with him --- */
 
-static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
-enum { NENDING = sizeof(ending) / sizeof(ending[0]) };
-
 static volatile sig_atomic_t working, told;	/* the child; the signal that came */
 
 static void end_child(int sig)
 {
 	told = sig;
 	(void)kill(working, SIGKILL);	/* not waited for yet, so it is nobody else */
-}
-
-static void block(int how)
-{
-	sigset_t set;
-
-	(void)sigemptyset(&set);	/* cannot fail, nor below */
-	for (int i = 0; i < NENDING; i++)
-		(void)sigaddset(&set, ending[i]);
-	(void)sigprocmask(how, &set, NULL);
 }
 
 /* Where nohup(1) or its like asks for that, they go on being ignored. */
@@ -236,7 +238,6 @@ int confinedjob_run(struct confinedjob *job)
 			goto fail;
 	if (!needs_name(out, nopen))
 		_exit(work_confined(job, in_fd, out));
-	block(SIG_BLOCK);
 	pid_t pid = fork();
 	if (pid < 0) {
 		err_set(&err, ERR_SYS, "fork: %s", strerror(errno));
@@ -262,5 +263,6 @@ settle:
 		}
 	if (told)
 		end_as_told();
+	block(SIG_UNBLOCK);
 	return code;
 }

@@ -29,14 +29,23 @@ static void remove_folder(const char *path)
 	(void)rmdir(path);		/* likewise */
 }
 
+/* From before there is a folder: the remover keeps them blocked, they are not for it. */
+static void block(sigset_t *was)
+{
+	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t set;
+
+	(void)sigemptyset(&set);	/* cannot fail, nor below */
+	for (size_t i = 0; i < sizeof(ending) / sizeof(ending[0]); i++)
+		(void)sigaddset(&set, ending[i]);
+	(void)sigprocmask(SIG_BLOCK, &set, was);
+}
+
 /* Waits until nobody has the other end any more. */
 static void run_remover(const struct tempfolder *t, int gone)
 {
-	static const int not_for_it[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	char byte;
 
-	for (size_t i = 0; i < sizeof(not_for_it) / sizeof(not_for_it[0]); i++)
-		(void)signal(not_for_it[i], SIG_IGN);	/* cannot fail */
 	close(t->alive);
 	while (read(gone, &byte, 1) < 0 && errno == EINTR)
 		;
@@ -47,7 +56,8 @@ static void run_remover(const struct tempfolder *t, int gone)
 int tempfolder_make(struct tempfolder *out, struct err *err)
 {
 	const char *tmp = getenv("TMPDIR");
-	int end[2];
+	sigset_t was;
+	int end[2], rc = -1;
 
 	if (snprintf(out->path, sizeof(out->path), "%s/morph-export.XXXXXX",
 		     tmp && *tmp ? tmp : "/tmp") >= PATH_MAX)
@@ -55,6 +65,7 @@ int tempfolder_make(struct tempfolder *out, struct err *err)
 	if (pipe2(end, O_CLOEXEC) < 0)
 		return err_set(err, ERR_SYS, "pipe: %s", strerror(errno));
 	out->alive = end[1];
+	block(&was);
 	if (!mkdtemp(out->path)) {
 		err_set(err, ERR_SYS, "temporary folder '%s': %s", out->path, strerror(errno));
 	} else if ((out->remover = fork()) < 0) {
@@ -63,12 +74,13 @@ int tempfolder_make(struct tempfolder *out, struct err *err)
 	} else {
 		if (out->remover == 0)
 			run_remover(out, end[0]);
-		close(end[0]);
-		return 0;
+		rc = 0;
 	}
+	(void)sigprocmask(SIG_SETMASK, &was, NULL);
 	close(end[0]);
-	close(end[1]);
-	return -1;
+	if (rc < 0)
+		close(end[1]);
+	return rc;
 }
 
 void tempfolder_remove(struct tempfolder *t)
