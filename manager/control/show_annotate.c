@@ -24,7 +24,7 @@
 #include "policy/policy.h"
 #include "manager/work/work.h"
 
-enum { LINE_BYTES = 256, ANNOTATE_PIECES = 16 };
+enum { LINE_BYTES = 256 };
 
 /* --- annotate --- */
 
@@ -81,7 +81,7 @@ static void annotate_blocks(struct work *w, const struct procedures *l, uint32_t
 			continue;
 		table_row(blocks, (uint64_t)at, (uint64_t)b->size, (uint64_t)b->ninsn, samples,
 			  samples / b->ninsn, NAN, "", NAN, NAN);
-		if (at != end && end && pieces++ < ANNOTATE_PIECES)
+		if (at != end && end && pieces++ < SHOW_TEXT_PIECES)
 			add_text(w, l, file, start, end - start, text);
 		if (at != end)
 			start = at;

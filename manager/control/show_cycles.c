@@ -67,7 +67,8 @@ static void ask_text(struct cycles *c)
 	const struct blocktable *t = &c->l->t;
 	const struct annotation *said = &c->said;
 
-	for (uint32_t i = 0, k; i < said->line.n; i = k) {
+	for (uint32_t i = 0, k, pieces = 0; i < said->line.n && pieces < SHOW_TEXT_PIECES;
+	     i = k, pieces++) {
 		struct ask_job job = { .kind = JOB_DISASSEMBLE, .nin = 1, .in = { c->file },
 				       .a = said->line.v[i].addr };
 		struct wr answer = { 0 };

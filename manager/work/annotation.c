@@ -135,21 +135,47 @@ void annotation_write_blocks(const struct annotation *a, struct wr *out)
 					  table_cell(a->blocks, i, 1)));
 }
 
-/* Where the generation has the block; NULL: it runs in the original's place. */
-static const struct placed_line *placed_block(const struct annotation *a, vaddr addr)
+static int by_addr(const void *x, const void *y)
 {
-	for (uint32_t i = 0; i < a->placed.n; i++)
-		if (!a->placed.v[i].insn && a->placed.v[i].original == addr)
-			return &a->placed.v[i];
-	return NULL;
+	const struct annotation_key *a = x, *b = y;
+
+	return a->addr != b->addr ? (a->addr > b->addr) - (a->addr < b->addr)
+				  : (a->at > b->at) - (a->at < b->at);
 }
 
-static int row_of(const struct annotation *a, vaddr block)
+/* The first one of that address; UINT32_MAX: there is none. */
+static uint32_t find(const struct annotation_index *index, vaddr addr)
 {
-	for (int i = 0; i < table_nrow(a->blocks); i++)
-		if (block_at(a, i) == block)
-			return i;
-	return -1;
+	uint32_t k = search_first(i, 0, index->n, index->key[i].addr < addr);
+
+	return k < index->n && index->key[k].addr == addr ? index->key[k].at : UINT32_MAX;
+}
+
+/* What was added has no original. */
+static struct annotation_index index_placed(const struct annotation *a, bool insn)
+{
+	struct annotation_index index = {
+		.key = arena_array(a->arena, a->placed.n, sizeof(*index.key)) };
+
+	for (uint32_t i = 0; i < a->placed.n; i++)
+		if (a->placed.v[i].insn == insn && a->placed.v[i].original)
+			index.key[index.n++] =
+				(struct annotation_key){ a->placed.v[i].original, i };
+	if (index.n)
+		qsort(index.key, index.n, sizeof(*index.key), by_addr);
+	return index;
+}
+
+static struct annotation_index index_rows(const struct annotation *a)
+{
+	struct annotation_index index = { .n = (uint32_t)table_nrow(a->blocks) };
+
+	index.key = arena_array(a->arena, index.n, sizeof(*index.key));
+	for (uint32_t i = 0; i < index.n; i++)
+		index.key[i] = (struct annotation_key){ block_at(a, (int)i), i };
+	if (index.n)
+		qsort(index.key, index.n, sizeof(*index.key), by_addr);
+	return index;
 }
 
 static void put_block(const struct annotation *a, int row, const char *addr, struct table *t)
@@ -171,17 +197,18 @@ static struct table *placed_blocks(const struct annotation *a)
 
 	memcpy(col, table_columns(a->blocks), (size_t)n * sizeof(*col));
 	col[n] = (struct table_column){ "original", TABLE_HEX };
+	const struct annotation_index row = index_rows(a);
 	struct table *t = table_new("blocks", n + 1, col);
 	for (uint32_t i = 0; i < a->placed.n; i++) {
 		const struct placed_line *p = &a->placed.v[i];
-		int row = p->insn ? -1 : row_of(a, p->original);
+		uint32_t r = p->insn ? UINT32_MAX : find(&row, p->original);
 
-		if (row >= 0)
-			put_block(a, row, arena_printf(a->arena, "0x%" PRIx64, p->addr), t);
+		if (r != UINT32_MAX)
+			put_block(a, (int)r, arena_printf(a->arena, "0x%" PRIx64, p->addr), t);
 	}
-	for (int i = 0; i < table_nrow(a->blocks); i++)
+	for (int i = 0; i < table_nrow(a->blocks); i++)	/* they run in the original's place */
 		if (strtod(table_cell(a->blocks, i, 3), NULL) > 0 &&
-		    !placed_block(a, block_at(a, i)))
+		    find(&a->block, block_at(a, i)) == UINT32_MAX)
 			put_block(a, i, table_cell(a->blocks, i, 0), t);
 	return t;
 }
@@ -195,6 +222,8 @@ uint32_t annotation_take_placed(struct annotation *a, struct bytes answer, uint3
 	while (placed_next(&text, &line))
 		vec_push(a->arena, &a->placed, line);
 	*nplaced = a->placed.n;
+	a->insn = index_placed(a, true);
+	a->block = index_placed(a, false);
 	if (a->placed.n) {
 		struct table *t = placed_blocks(a);
 
@@ -207,12 +236,10 @@ uint32_t annotation_take_placed(struct annotation *a, struct bytes answer, uint3
 /* An address of the original, in hexadecimal digits, as it is in the generation. */
 static const char *image_of(const struct annotation *a, const char *original)
 {
-	vaddr addr = strtoull(original, NULL, 16);
+	uint32_t i = find(&a->insn, strtoull(original, NULL, 16));
 
-	for (uint32_t i = 0; addr && i < a->placed.n; i++)
-		if (a->placed.v[i].insn && a->placed.v[i].original == addr)
-			return arena_printf(a->arena, "0x%" PRIx64, a->placed.v[i].addr);
-	return original;
+	return i == UINT32_MAX ? original
+			       : arena_printf(a->arena, "0x%" PRIx64, a->placed.v[i].addr);
 }
 
 static void put_placed(const struct annotation *a, const struct placed_line *p,

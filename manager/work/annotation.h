@@ -25,11 +25,22 @@ struct annotation_line {	/* an instruction, and what several jobs say of it */
 	const char *text, *source;		/* "": not known */
 };
 
+struct annotation_key {		/* where what is at an address stands */
+	vaddr addr;
+	uint32_t at;
+};
+
+struct annotation_index {	/* ascending by addr, then at */
+	uint32_t n;
+	struct annotation_key *key;
+};
+
 struct annotation {
 	struct arena *arena;
 	struct table *fn, *causes, *blocks;
 	VEC(struct annotation_line) line;	/* ascending by addr */
 	VEC(struct placed_line) placed;		/* in the generation that is shown, if any is */
+	struct annotation_index insn, block;	/* placed[] by original */
 };
 
 /* Tables without rows, which are the caller's then. */

@@ -23,6 +23,12 @@ cp "$root/flow" "$root/store/originals/$(sha256sum <"$root/flow" | cut -d' ' -f1
 
 notes() { morphctl --json annotate flow "$1" --log="$root/sampled" --store="$root/store" "${@:2}"; }
 placed() { notes "$1" --binary="$root/new/flow" --generation "${@:2}"; }
+# Samples fall on instructions within blocks, too.
+within() { notes cases | jq -r '(.blocks | map(.block)) as $b | .instructions[].address | select(IN($b[]) | not) | "block \(.) 7.000"'; }
+within >"$root/within"
+check "there are instructions within blocks" test "$(wc -l <"$root/within")" -gt 9
+{ sed '/^block /,$d' "$root/sampled"; grep -h '^block ' "$root/sampled" "$root/within" | sort; sed '1,/^block /d; /^block /d' "$root/sampled"; } >"$root/more"
+mv "$root/more" "$root/sampled"
 check "a function of a generation is annotated" placed cases
 placed cases >"$root/placed" 2>/dev/null
 notes cases >"$root/plain"
