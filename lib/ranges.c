@@ -69,18 +69,37 @@ void ranges_finish(struct ranges *r)
 	r->mark = memory_grow(r->mark, r->nmark, sizeof(*r->mark));
 }
 
-uint32_t ranges_find(const struct ranges *r, uint64_t x)
+/* The last mark at or in front of x < r->end; *nrange ranges begin at it or in front of it. */
+static uint32_t last_mark(const struct ranges *r, uint64_t x, uint32_t *nrange)
 {
-	if (x >= r->end)
-		return RANGES_NONE;
-
 	const struct ranges_slot *s = &r->slot[x >> r->shift];
 	unsigned place = (unsigned)(x & ((UINT64_C(1) << r->shift) - 1));
 	uint32_t i = s->mark, n = s->nrange;
 
 	for (; i < s[1].mark && (r->mark[i] & ~(unsigned)GAP) <= place; i++)
 		n += !(r->mark[i] & GAP);
-	return r->mark[i - 1] & GAP ? RANGES_NONE : n - 1;
+	*nrange = n;
+	return i - 1;
+}
+
+uint32_t ranges_find(const struct ranges *r, uint64_t x)
+{
+	uint32_t n;
+
+	if (x >= r->end)
+		return RANGES_NONE;
+	return r->mark[last_mark(r, x, &n)] & GAP ? RANGES_NONE : n - 1;
+}
+
+uint32_t ranges_start(const struct ranges *r, uint64_t x)
+{
+	uint64_t slot = x >> r->shift;
+	uint32_t n, i = last_mark(r, x, &n);
+
+	assert(x < r->end && !(r->mark[i] & GAP));
+	while (r->slot[slot].mark > i)		/* it began in a slot before */
+		slot--;
+	return (uint32_t)(slot << r->shift | r->mark[i]);
 }
 
 size_t ranges_bytes(const struct ranges *r)

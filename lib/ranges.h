@@ -28,6 +28,8 @@ void ranges_add(struct ranges *r, uint32_t start, uint32_t size);
 void ranges_finish(struct ranges *r);
 /* Index, in the order of adding, of the range that holds x; RANGES_NONE: none does. */
 uint32_t ranges_find(const struct ranges *r, uint64_t x);
+/* Where the range that holds x begins; one does. */
+uint32_t ranges_start(const struct ranges *r, uint64_t x);
 size_t ranges_bytes(const struct ranges *r);
 void ranges_free(struct ranges *r);
 

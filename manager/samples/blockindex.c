@@ -23,11 +23,9 @@ struct blockindex {
 };
 
 struct image {
-	uint32_t orig;			/* of its block, from orig_base */
-	uint32_t gen : 31;		/* where it begins, from gen_base; FAR: beyond */
+	uint32_t orig : 31;		/* of its block, from orig_base */
 	uint32_t called : 1;		/* as lib/blockmap.h has it */
 };
-enum { FAR = 0x7fffffff };
 
 static void add_blocks(struct blockindex *p, const struct blocktable *t)
 {
@@ -51,10 +49,10 @@ static void add_images(struct blockindex *p, const struct blockmap *map)
 	for (uint32_t i = 0; i < map->nblock; i++) {
 		const struct blockmap_block *b = &map->block[i];
 
-		if (b->gen_size == 0)	/* nothing is in it */
+		/* nothing is in it, or what is no original's: no text is that long */
+		if (b->gen_size == 0 || b->orig > INT32_MAX)
 			continue;
-		p->of[p->image.nrange] = (struct image){ b->orig, b->gen < FAR ? b->gen : FAR,
-							 b->called };
+		p->of[p->image.nrange] = (struct image){ b->orig & INT32_MAX, b->called };
 		ranges_add(&p->image, b->gen, b->gen_size);
 	}
 	ranges_finish(&p->image);
@@ -129,10 +127,8 @@ int blockindex_place(const struct blockindex *p, file_off off, vaddr *out)
 	if (blockindex_addr(p, off, &addr) < 0)
 		return -1;
 	const struct image *of = image_at(p, addr);
-	if (of && of->gen == FAR)
-		return -1;
 	if (of) {
-		uint64_t within = addr - p->gen_base - of->gen;
+		uint64_t at = addr - p->gen_base, within = at - ranges_start(&p->image, at);
 		vaddr begin = p->orig_base + of->orig;
 
 		within -= of->called && within >= CALL_LEN;

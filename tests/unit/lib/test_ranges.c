@@ -52,6 +52,13 @@ static void check(const struct range *v, uint32_t n, const uint64_t *x, uint32_t
 			assert_int_equal(ranges_find(&r, first), plain(v, n, first));
 			assert_int_equal(ranges_find(&r, end), plain(v, n, end));
 		}
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t last = (uint64_t)v[i].start + v[i].size - 1;
+
+		assert_int_equal(ranges_start(&r, v[i].start), v[i].start);
+		assert_int_equal(ranges_start(&r, v[i].start + v[i].size / 2), v[i].start);
+		assert_int_equal(ranges_start(&r, last), v[i].start);
+	}
 	assert_true(ranges_bytes(&r) <= 6 * (size_t)n + (1 << 21));
 	ranges_free(&r);
 	ranges_free(&r);		/* leaves an empty one */
