@@ -68,4 +68,8 @@ int cmd_read_profile(struct confinedjob *job, const struct profile **out, struct
  * generation. */
 int cmd_refuse_setid(const struct confinedjob *job, int i, struct err *err);
 
+/* For commands whose arguments are -o OUTPUT and the job's inputs, nin of them: runs the job
+ * and returns the exit code. */
+int cmd_run(struct confinedjob *job, int argc, char **argv);
+
 #endif

@@ -30,19 +30,7 @@ static int work(struct confinedjob *job, void *ctx, struct err *err)
 
 int cmd_foreign(int argc, char **argv)
 {
-	static const struct option options[] = { { 0 } };
-	struct confinedjob job = { .nin = 2, .nout = 1, .work = work,
-				   .out = { { .mode_from = -1 } } };
-	int c;
+	struct confinedjob job = { .nin = 2, .work = work };
 
-	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
-		if (c != 'o')
-			return CMD_USAGE;
-		job.out[0].arg = optarg;
-	}
-	if (argc - optind != 2 || !job.out[0].arg)
-		return CMD_USAGE;
-	job.in[IN_FILE].arg = argv[optind];
-	job.in[IN_TEXT].arg = argv[optind + 1];
-	return confinedjob_run(&job);
+	return cmd_run(&job, argc, argv);
 }

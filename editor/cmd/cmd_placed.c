@@ -140,18 +140,7 @@ static int work(struct confinedjob *job, void *ctx, struct err *err)
 
 int cmd_placed(int argc, char **argv)
 {
-	struct confinedjob job = { .nin = 3, .nout = 1, .work = work,
-				   .out = { { .mode_from = -1 } } };
-	int c;
+	struct confinedjob job = { .nin = 3, .work = work };
 
-	while ((c = getopt(argc, argv, "o:")) != -1) {
-		if (c != 'o')
-			return CMD_USAGE;
-		job.out[0].arg = optarg;
-	}
-	if (argc - optind != 3 || !job.out[0].arg)
-		return CMD_USAGE;
-	for (int i = 0; i < 3; i++)
-		job.in[i].arg = argv[optind + i];
-	return confinedjob_run(&job);
+	return cmd_run(&job, argc, argv);
 }

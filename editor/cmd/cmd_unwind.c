@@ -77,35 +77,16 @@ static int unwind(struct confinedjob *job, void *ctx, struct err *err)
 
 /* --- the commands --- */
 
-static int run(int argc, char **argv, struct confinedjob *job)
-{
-	static const struct option options[] = { { 0 } };
-	int c;
-
-	job->nout = 1;
-	job->out[0].mode_from = -1;
-	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
-		if (c != 'o')
-			return CMD_USAGE;
-		job->out[0].arg = optarg;
-	}
-	if (argc - optind != job->nin || !job->out[0].arg)
-		return CMD_USAGE;
-	for (int i = 0; i < job->nin; i++)
-		job->in[i].arg = argv[optind + i];
-	return confinedjob_run(job);
-}
-
 int cmd_unwind_rows(int argc, char **argv)
 {
 	struct confinedjob job = { .nin = 1, .work = write_rows };
 
-	return run(argc, argv, &job);
+	return cmd_run(&job, argc, argv);
 }
 
 int cmd_unwind(int argc, char **argv)
 {
 	struct confinedjob job = { .nin = 2, .work = unwind };
 
-	return run(argc, argv, &job);
+	return cmd_run(&job, argc, argv);
 }

@@ -1,5 +1,5 @@
-/* inputs.c - the arguments that several commands take: numbers, a program, its profile
- * (--profile) and a complete profile of some of its functions (--counted)
+/* inputs.c - the arguments that several commands take: inputs and an output alone, numbers, a
+ * program, its profile (--profile) and a complete profile of some of its functions (--counted)
  *
  * Tested by tests/programs/instrument.sh (--counted, with and without --profile, and with the
  * wrong kind of profile) and by every test that gives a command a profile.
@@ -85,4 +85,23 @@ int cmd_refuse_setid(const struct confinedjob *job, int i, struct err *err)
 		return 0;
 	err_set(err, ERR_REFUSED, "set-user-id or set-group-id file");
 	return confinedjob_wrap(job, i, err);
+}
+
+int cmd_run(struct confinedjob *job, int argc, char **argv)
+{
+	static const struct option options[] = { { 0 } };
+	int c;
+
+	job->nout = 1;
+	job->out[0].mode_from = -1;
+	while ((c = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
+		if (c != 'o')
+			return CMD_USAGE;
+		job->out[0].arg = optarg;
+	}
+	if (argc - optind != job->nin || !job->out[0].arg)
+		return CMD_USAGE;
+	for (int i = 0; i < job->nin; i++)
+		job->in[i].arg = argv[optind + i];
+	return confinedjob_run(job);
 }
