@@ -35,14 +35,19 @@ struct place {
 static const char old_text[] = "#!/bin/sh\necho old\n",
 		  new_text[] = "#!/bin/sh\necho new, longer\n";
 
-static inline void write_file(const char *path, const char *text, mode_t mode)
+static inline void write_bytes(const char *path, struct bytes b, mode_t mode)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(write(fd, b.p, b.n), b.n);
 	assert_int_equal(fchmod(fd, mode), 0);
 	close(fd);
+}
+
+static inline void write_file(const char *path, const char *text, mode_t mode)
+{
+	write_bytes(path, (struct bytes){ (const uint8_t *)text, strlen(text) }, mode);
 }
 
 static inline struct digest digest_path(const char *path)

@@ -120,6 +120,18 @@ static void programs_are_told_most_first(void **state)
 	daemon_close(&d);
 }
 
+enum { PATH_BYTES = 96 };
+
+/* A daemon with one module, of which jobs say that. */
+static void open_with_job(struct daemon *d, const char *says, char path[PATH_BYTES])
+{
+	daemon_open(d, policy);
+	(void)snprintf(path, PATH_BYTES, "%s/a", d->dir);
+	daemon_write(path, "a program");
+	put_module(d, path, 20, 10, 50);
+	d->job_says = says;
+}
+
 /* Of the job's text each table is read up to its end, and nothing else. */
 static void what_the_analysis_says_is_told_in_tables(void **state)
 {
@@ -129,17 +141,13 @@ static void what_the_analysis_says_is_told_in_tables(void **state)
 		"high  90.5  80.25\nlow  9.5  19.75\n\nprofile\nleft_out\n"
 		"samples in no block\n\nnothing\n";
 	const char *argv[] = { "explain", NULL };
-	char path[96];
+	char path[PATH_BYTES];
 	struct daemon d;
 	int code;
 
 	(void)state;
-	daemon_open(&d, policy);
-	(void)snprintf(path, sizeof(path), "%s/a", d.dir);
-	daemon_write(path, "a program");
+	open_with_job(&d, said, path);
 	argv[1] = path;
-	put_module(&d, path, 20, 10, 50);
-	d.job_says = said;
 	/* behind what it comes to */
 	char *text = daemon_ask(&d, 0, 2, argv, &code), *tables = strstr(text, "table reasons");
 	assert_int_equal(code, 0);
@@ -184,17 +192,13 @@ static void where_cycles_go_is_told_where_instructions_are_known(void **state)
 		"insn\t2000\t7\t5\t4\t1\t-\t\ninsn\t2004\t3\t5\t8\t2\t2000\tdivision\n"
 		"insn\t2002\t3\t5\t8\t2\t2000\tbackwards\ncut off";
 	const char *argv[] = { "annotate", NULL, "fn_2000" };
-	char path[96];
+	char path[PATH_BYTES];
 	struct daemon d;
 	int code;
 
 	(void)state;
-	daemon_open(&d, policy);
-	(void)snprintf(path, sizeof(path), "%s/a", d.dir);
-	daemon_write(path, "a program");
+	open_with_job(&d, said, path);
 	argv[1] = path;
-	put_module(&d, path, 20, 10, 50);
-	d.job_says = said;
 	char *text = daemon_ask(&d, 0, 3, argv, &code);
 	assert_int_equal(code, 0);
 	assert_null(strstr(text, "table causes"));	/* by blocks alone */

@@ -30,16 +30,6 @@ enum { MANY = 5000, ORIGINAL_BYTES = 40000 };
 
 /* --- generations --- */
 
-static void write_bytes(const char *path, struct bytes b, mode_t mode)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, b.p, b.n), b.n);
-	assert_int_equal(fchmod(fd, mode), 0);
-	close(fd);
-}
-
 static void finds_the_original_of_a_generation(void **state)
 {
 	struct digest d = digest_of((struct bytes){ (const uint8_t *)"x", 1 }), got;

@@ -20,16 +20,6 @@
 
 enum { MANY = 2000, BYTES = 40000 };
 
-static void write_bytes(const char *path, struct bytes b, mode_t mode)
-{
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, b.p, b.n), b.n);
-	assert_int_equal(fchmod(fd, mode), 0);
-	close(fd);
-}
-
 static const char *name_of(const struct place *p, unsigned i)
 {
 	static char path[128];
