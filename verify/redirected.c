@@ -8,7 +8,10 @@
  * FOUND      Whatever of the above has another value than in the original is a redirection of
  *            the old value X to the new one Y.  keptbytes.c leaves exactly those bytes out.
  * PLACE      X is the start of a function with an entry jump, and Y the image of its first
- *            block; different X have different Y.  (Labels: labelwords.c.)
+ *            block; different X have different Y.  (Labels: labelwords.c.)  If the byte in
+ *            front of X is in no function, so is that in front of Y: an entry may stand where
+ *            a return address belongs (makecontext()), and unwinders look up the byte in front
+ *            of that.
  * ORDER      of pointers, and distances between them, may change (assumption A5 in verify.c).
  *            Only programs that are loaded at any address have redirected pointers: at fixed
  *            addresses numbers and addresses cannot be told apart.
@@ -100,6 +103,10 @@ static int check_place(struct verify *v, const struct vredirect *r)
 	if (!verify_is_fresh(v, r->to) || !verify_leads(v, r->from, r->to))
 		return refuse(v, "pointers to 0x%llx lead to 0x%llx, which is no image of it",
 			      ULL(r->from), ULL(r->to));
+	if (vcfi_find(&v->ocfi, r->from - 1) == NO_FDE &&
+	    vcfi_find(&v->gcfi, r->to - 1) != NO_FDE)
+		return refuse(v, "pointers to 0x%llx lead to 0x%llx, which is right behind "
+			      "another function", ULL(r->from), ULL(r->to));
 	return 0;
 }
 

@@ -156,6 +156,7 @@ static void weigh_place(const struct part *part, uint32_t i, double back)
 		.before = { falls * c->fall, 0 },
 		.pad = falls * c->nop, .pad_byte = part->byte + falls * c->nop / 8,
 		.align = must_be_aligned(part->plan, i) && item->align ? item->align : 1,
+		.parted = item->parted && p->item > 0,
 		.max_front = (uint8_t)emit_front_room(part->plan, p,
 						      b->in_line ? MAX_FRONT : 0),
 		.front_byte = part->byte + b->count * c->prefix,

@@ -309,7 +309,9 @@ static double *count_loops(const struct emit_plan *plan)
  * in front of it run when it is entered, and always take room in the cache.  So a block is
  * aligned only if nearly all of its executions come by branches back, and if its counts are
  * more than a guess.  Programs use the low bits of function pointers, so entries are aligned in
- * any part, and as the original's where pointers lead to them. */
+ * any part, and as the original's where pointers lead to them.  In front of those there is a
+ * byte of no function: an entry may stand where a return address belongs (makecontext()), and
+ * unwinders look for the function of the byte in front of that. */
 static void align_place(const struct emit_plan *plan, uint32_t i, double back,
 			struct relax_item *item)
 {
@@ -319,10 +321,8 @@ static void align_place(const struct emit_plan *plan, uint32_t i, double back,
 
 	item->align = 1;
 	if ((p->hot && p->starts_part) || plan->place_of[p->fn][0] == i) {
-		bool entry = plan->place_of[p->fn][0] == i;
-
-		item->align = entry && fn->redirected && fn->align > HOT_ALIGN ? fn->align :
-			      HOT_ALIGN;
+		item->parted = plan->place_of[p->fn][0] == i && fn->redirected;
+		item->align = item->parted && fn->align > HOT_ALIGN ? fn->align : HOT_ALIGN;
 		return;
 	}
 	if (!p->hot)

@@ -17,7 +17,8 @@ enum { MAX_ROUNDS = 64 };
 /* Bytes in front of an item that would begin at `at`. */
 static uint64_t gap_before(const struct relax_item *item, uint64_t at)
 {
-	uint64_t gap = item->fit ? (item->fit->start - at) % LINEFIT_LINE : 0;
+	uint64_t least = item->parted && at > 0;
+	uint64_t gap = least + (item->fit ? (item->fit->start - at - least) % LINEFIT_LINE : 0);
 	uint64_t align = item->fit ? item->fit->align : item->align;
 	uint64_t pad = align > 1 ? -(at + gap) & (align - 1) : 0;
 

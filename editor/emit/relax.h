@@ -17,6 +17,7 @@ struct relax_item {			/* `size` bytes, then at most one branch */
 	uint16_t align;			/* of the item's start, a power of two; 0 = none */
 	/* not aligned when that takes more bytes; 0 = no limit */
 	uint8_t max_skip;
+	bool parted;			/* a byte at least in front, unless it is the first */
 	/* bytes of the branch; the short form reaches -128..127 from its end */
 	uint8_t short_size, long_size;
 	/* how the ends of lines are weighed; NULL: they are not.  Those of adjacent items are

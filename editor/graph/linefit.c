@@ -3,9 +3,9 @@
  * All that the rest of the row needs to know of the items before it is at which offset of a
  * line they end, and there are LINEFIT_LINE of these.  So for each item and each offset that
  * it may end at the least cost is remembered, with the start, the bytes added in front and the
- * end of the item before that lead to it.  Padding of a line's size or more never pays, since
- * each byte costs something: two rounds over the offsets, which go on from one to the next,
- * give the cheapest padding for every start.
+ * end of the item before that lead to it.  Since each byte costs something, padding of a line's
+ * size or more never pays, but of just that where there must be some: two rounds over the
+ * offsets, which go on from one to the next, give the cheapest padding for every start.
  *
  * Of equal costs the choice is what comes first: no padding, then the lowest start, then the
  * fewest bytes in front.  The same row always gives the same paddings.
@@ -97,8 +97,10 @@ static void find_starts(const struct linefit_item *item, const double *end, doub
 	if (!item->joined)
 		find_padded(item, cost, padded, origin);
 	for (uint32_t i = 0; i < LINE; i++) {
-		start[i] = cost[i] <= padded[i] ? cost[i] : padded[i];
-		from[i] = cost[i] <= padded[i] ? (uint8_t)i : origin[i];
+		bool bare = !item->parted && cost[i] <= padded[i];
+
+		start[i] = bare ? cost[i] : padded[i];
+		from[i] = bare ? (uint8_t)i : origin[i];
 		start[i] += i % ALIGN ? item->unaligned : 0;
 		if (i & (item->align - 1))
 			start[i] = INFINITY;

@@ -28,6 +28,7 @@ struct linefit_item {
 	/* of padding in front: of any, and of each byte (more than 0) */
 	double pad, pad_byte;
 	bool joined;			/* no padding in front */
+	bool parted;			/* some padding in front; not both */
 	/* so many bytes may be added at its start, at so much each */
 	uint8_t max_front;
 	double front_byte;

@@ -1,14 +1,16 @@
 /* unwind.c - unwinding through libc's code, for tests that run it on a libc in another order
  *
  * Prints what must not depend on where libc's functions lie: how many frames backtrace() finds
- * from a qsort() callback out, that they end in this program, and that cancelling a thread
- * which sleeps inside libc runs every cleanup handler on its way.
+ * from a qsort() callback out, that they end in this program, where the stack of makecontext()
+ * ends, and that cancelling a thread which sleeps inside libc runs every cleanup handler on its
+ * way.
  */
 #include <execinfo.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum { DEPTH = 64, NVALUE = 2000 };
@@ -41,6 +43,28 @@ static void sort_some(int n)
 	       name && strstr(name[nframe - 1], "unwind") ? "this program" : "something else");
 	free(name);
 	free(value);
+}
+
+static void count_frames(void)
+{
+	nframe = backtrace(frame, DEPTH);
+}
+
+/* The entry of a function of libc stands where the outermost return address would. */
+static void on_another_stack(void)
+{
+	static char stack[1 << 16];
+	ucontext_t here, there;
+
+	if (getcontext(&there) < 0)
+		exit(1);
+	there.uc_stack.ss_sp = stack;
+	there.uc_stack.ss_size = sizeof(stack);
+	there.uc_link = &here;
+	makecontext(&there, count_frames, 0);
+	if (swapcontext(&here, &there) < 0)
+		exit(1);
+	printf("%d frames on another stack\n", nframe);
 }
 
 static void report(void *what)
@@ -85,6 +109,7 @@ int main(void)
 
 	sort_some(10);
 	sort_some(NVALUE);
+	on_another_stack();
 	if (pipe(fd) < 0 || pthread_create(&thread, NULL, sleeper, &fd[0]))
 		return 1;
 	if (pthread_cancel(thread) || pthread_join(thread, &result))

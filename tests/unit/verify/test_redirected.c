@@ -230,6 +230,39 @@ static void only_the_image_of_the_function_will_do(void **state)
 	expect(&m, "may calculate its target");
 }
 
+/* An image ends where that of the function begins. */
+static bool is_right_behind(const struct made *m, vaddr addr)
+{
+	uint64_t at = image_of(m, addr) - m->map.gen_base;
+
+	for (uint32_t i = 0; i < m->map.nblock; i++)
+		if (m->map.block[i].gen_size &&
+		    m->map.block[i].gen + m->map.block[i].gen_size == at)
+			return true;
+	return false;
+}
+
+/* In front of the original there is padding, and in no order may there be a function. */
+static void in_front_of_an_image_is_no_function(void **state)
+{
+	unsigned behind = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed < 30; seed++) {
+		struct made m = make_by("pointed", "-shared", seed);
+		vaddr held = address(&m, "held");
+
+		if (is_right_behind(&m, held)) {
+			redirect_data(&m, held, image_of(&m, held), UINT32_MAX);
+			expect(&m, "right behind another function");
+			behind++;
+		} else {
+			drop(&m);
+		}
+	}
+	assert_true(behind > 0);
+}
+
 static void different_functions_stay_different(void **state)
 {
 	struct made m = all_of("held", 0, false);
@@ -586,6 +619,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(data_is_redirected_as_a_whole),
 		cmocka_unit_test(only_the_image_of_the_function_will_do),
+		cmocka_unit_test(in_front_of_an_image_is_no_function),
 		cmocka_unit_test(different_functions_stay_different),
 		cmocka_unit_test(code_and_data_go_together),
 		cmocka_unit_test(code_that_may_still_run_in_place_is_a_doubt),

@@ -30,7 +30,7 @@ static double cost_of(const struct linefit_item *item, uint32_t n, uint32_t from
 	for (uint32_t i = 0; i < n; i++) {
 		const struct linefit_item *it = &item[i];
 
-		if (it->joined && pad[i])
+		if ((it->joined && pad[i]) || (it->parted && !pad[i]))
 			return INFINITY;
 		for (uint32_t b = at; b <= at + pad[i]; b++)
 			cost += b % 32 ? 0 : it->before[b % 64 ? 1 : 0];
@@ -63,7 +63,9 @@ static double least(const struct linefit_item *item, uint32_t n, uint32_t from, 
 
 	if (i == n)
 		return cost_of(item, n, from, pad, front);
-	for (pad[i] = 0; pad[i] < (item[i].joined ? 1 : LINEFIT_LINE); pad[i]++)
+	uint32_t most = item[i].joined ? 0 : LINEFIT_LINE - 1 + item[i].parted;
+
+	for (pad[i] = 0; pad[i] <= most; pad[i]++)
 		for (front[i] = 0; front[i] <= item[i].max_front; front[i]++)
 			best = fmin(best, least(item, n, from, i + 1, pad, front));
 	return best;
@@ -87,6 +89,7 @@ static void make_row(uint64_t *seed, struct linefit_item *item, uint32_t n)
 		it->pad = (double)draw(seed, 8);
 		it->pad_byte = (1 + (double)draw(seed, 40)) / 20;
 		it->joined = i > 0 && it->align == 1 && draw(seed, 5) == 0;
+		it->parted = !it->joined && draw(seed, 4) == 0;
 		it->max_front = draw(seed, 3) ? 0 : (uint8_t)(1 + draw(seed, 2));
 		it->front_byte = (double)draw(seed, 10) / 10;
 	}
@@ -99,7 +102,7 @@ static void paddings(const struct linefit_item *item, uint32_t n, uint32_t from,
 	uint32_t at = from;
 
 	for (uint32_t i = 0; i < n; i++) {
-		pad[i] = (item[i].start - at) % LINEFIT_LINE;
+		pad[i] = (item[i].start - at - item[i].parted) % LINEFIT_LINE + item[i].parted;
 		front[i] = item[i].front;
 		at += pad[i] + front[i] + item[i].size;
 	}
