@@ -9,18 +9,19 @@ cd "$(dirname "$0")/.." || exit 1
 . bench/common.bash
 out=bench/results/annotate.md
 processor="## $(awk -F '\t*: ' '/^(vendor_id|cpu family|model)\t/ { printf "%s%s", sep, $2; sep = " " } /^$/ { exit }' /proc/cpuinfo)"
-cases='division multiplication floating chase cached crossing misprediction forwarding'
+cases='division multiplication floating additions quotient root chase cached crossing misprediction jumping forwarding'
 ${CC:-cc} -O2 -w -o "$T/stalls" tests/e2e/annotate/stalls.c || exit 1
 n=${N:-20000000}
 "$B/morph-edit" instrument "$T/stalls" -o "$T/counting" --counts "$T/counts" && "$T/counting" "$n" &&
 	"$B/morph-edit" counts "$T/stalls" "$T/counts" -o "$T/exact" || exit 1
 
+address() { nm "$T/stalls" | awk -v s="$1" '$3 == s { print "0x" $1 }'; }
 # CASE SAMPLES CYCLES BEST RIGHT CAUSES: of one recording
 rows() {
 	local c
 	for c in $cases; do
 		"$B/morphctl" --json annotate "$T/stalls" "$c" --log="$T/log" --counts="$T/exact" >"$T/notes" 2>"$T/why" || continue
-		jq -r --arg c "$c" --arg culprit "$(printf '0x%x' "0x$(nm "$T/stalls" | awk -v s="culprit_$c" '$3 == s { print $1 }')")" '
+		jq -r --arg c "$c" --arg culprit "$(printf '0x%x' $(($(address "$c") + $(address "culprit_$c"))))" '
 			([.instructions[] | select(.culprit != "-")] | group_by(.culprit)
 				| map({ culprit: .[0].culprit, time: ([.[] | .cycles * .executions] | add) }) | max_by(.time) | .culprit) as $blamed
 			| ([.blocks[] | .executions] | max) as $runs

@@ -1,14 +1,15 @@
 /* stalls.c - loops of which it is known what they wait for, for tests/e2e/annotate.sh
  *
- * Each function is one loop in assembler; the label culprit_NAME stands at the instruction that
- * is to blame for most of its time.
+ * Each function is one loop in assembler.  The absolute symbol culprit_NAME is the distance
+ * from its entry to the instruction that is to blame for most of its time: a label there would
+ * be one that other code may jump to.
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define LOOP __attribute__((noinline, noclone)) void
-#define CULPRIT(name) ".globl culprit_" #name "\nculprit_" #name ":"
+#define CULPRIT(name) ".globl culprit_" #name "\n.set culprit_" #name ", . - " #name "\n"
 
 static volatile uint64_t sink;
 
@@ -46,6 +47,42 @@ LOOP floating(uint64_t n)
 		     "dec %1\n"
 		     "jnz 1b\n"
 		     : "+x"(x), "+r"(n) : "x"(y));
+	sink = (uint64_t)x;
+}
+
+LOOP additions(uint64_t n)
+{
+	double x = 1, y = 1;
+
+	asm volatile("1:\n"
+		     CULPRIT(additions) "addsd %2, %0\n"
+		     "dec %1\n"
+		     "jnz 1b\n"
+		     : "+x"(x), "+r"(n) : "x"(y));
+	sink = (uint64_t)x;
+}
+
+LOOP quotient(uint64_t n)
+{
+	double x = 1e300, y = 1.0000001;
+
+	asm volatile("1:\n"
+		     CULPRIT(quotient) "divsd %2, %0\n"
+		     "dec %1\n"
+		     "jnz 1b\n"
+		     : "+x"(x), "+r"(n) : "x"(y));
+	sink = (uint64_t)x;
+}
+
+LOOP root(uint64_t n)
+{
+	double x = 3;
+
+	asm volatile("1:\n"
+		     CULPRIT(root) "sqrtsd %0, %0\n"
+		     "dec %1\n"
+		     "jnz 1b\n"
+		     : "+x"(x), "+r"(n));
 	sink = (uint64_t)x;
 }
 
@@ -98,6 +135,37 @@ LOOP misprediction(uint64_t n, const uint8_t *bytes)
 		     "cmp %3, %0\n"
 		     "jb 1b\n"
 		     : "+r"(i), "+r"(sum) : "r"(bytes), "r"(n) : "rax");
+	sink = sum;
+}
+
+/* A jump through a table that goes by random bytes. */
+LOOP jumping(uint64_t n, const uint8_t *bytes)
+{
+	uint64_t i = 0, sum = 0;
+
+	asm volatile("lea 9f(%%rip), %%rdx\n"
+		     "1: movzbl (%2,%0), %%eax\n"
+		     "and $3, %%eax\n"
+		     "cmp $3, %%eax\n"
+		     "ja 6f\n"
+		     "movslq (%%rdx,%%rax,4), %%rax\n"
+		     "add %%rdx, %%rax\n"
+		     CULPRIT(jumping) "jmp *%%rax\n"
+		     "2: add $1, %1\n"
+		     "jmp 6f\n"
+		     "3: add $2, %1\n"
+		     "jmp 6f\n"
+		     "4: add $3, %1\n"
+		     "jmp 6f\n"
+		     "5: add $4, %1\n"
+		     "6: inc %0\n"
+		     "cmp %3, %0\n"
+		     "jb 1b\n"
+		     ".pushsection .rodata\n"
+		     ".balign 4\n"
+		     "9: .long 2b - 9b, 3b - 9b, 4b - 9b, 5b - 9b\n"
+		     ".popsection\n"
+		     : "+r"(i), "+r"(sum) : "r"(bytes), "r"(n) : "rax", "rdx");
 	sink = sum;
 }
 
@@ -156,11 +224,15 @@ int main(int argc, char **argv)
 	division(n);
 	multiplication(3 * n);
 	floating(3 * n);
+	additions(2 * n);
+	quotient(n);
+	root(n / 2);
 	chase(n / 8, p);
 	cached(3 * n, &self);
 	crossing(2 * n, split);
 	misprediction(n, random);
 	misprediction(n, random);
+	jumping(n, random);
 	forwarding(n, random);
 	return 0;
 }

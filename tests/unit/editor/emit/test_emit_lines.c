@@ -282,7 +282,7 @@ static void prefixes_are_put_where_they_mean_nothing(void **state)
 }
 
 /* f's b1 hardly runs, so padding that takes room is not worth it; but the next function begins
- * at the same place with it and without (a byte in front of it at least), unless f is longer. */
+ * at the same place with it and without (with a byte in front), unless f is longer. */
 static void what_aligns_the_next_function_is_free(void **state)
 {
 	(void)state;
