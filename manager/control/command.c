@@ -608,7 +608,7 @@ static const struct command command[] = {
 	{ "pause",      0,  0, FOR_TRUSTED, false, false, run_pause },
 	{ "resume",     0,  0, FOR_TRUSTED, false, false, run_resume },
 	{ "report",     0,  6, FOR_ALL,     true,  true,  run_report },
-	{ "annotate",   2,  3, FOR_ALL,     true,  true,  run_annotate },
+	{ "annotate",   2,  5, FOR_ALL,     true,  true,  run_annotate },
 	{ "explain",    1,  1, FOR_ALL,     true,  true,  run_explain },
 	{ "reoptimize", 1, -1, FOR_OWNERS,  true,  true,  run_reoptimize },
 	{ "keep",       2,  2, FOR_TRUSTED, true,  true,  run_keep },

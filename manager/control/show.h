@@ -79,8 +79,11 @@ struct show_annotate {
 	const char *module, *function;
 	bool placed;		/* in the order and at the addresses of the generation */
 	uint32_t generation;	/* whose number that must be; 0: any */
+	/* only the blocks with samples, most first, and so many */
+	bool blocks;
+	uint32_t limit;
 };
-/* `annotate MODULE FUNCTION [OPTION]`. */
+/* `annotate MODULE FUNCTION [OPTION]...`. */
 int show_annotate_read(int argc, const char *const *argv, struct show_annotate *out,
 		       struct err *err);
 int show_annotate(struct work *w, const struct show_annotate *r, struct client *cl,
@@ -88,12 +91,16 @@ int show_annotate(struct work *w, const struct show_annotate *r, struct client *
 /* show_cycles.c: a table of blocks without rows, the caller's; `placed`: with a column more,
  * their addresses in the original. */
 struct table *show_blocks_table(bool placed);
+/* Gives both, or what of them was asked for. */
+void show_blocks(const struct show_annotate *r, struct client *cl, struct table *blocks,
+		 struct table *insns);
 /* By instruction, of the function with that number in the block table; `file` is the original;
  * `placed`: what a job says of how it lies in a generation, or nothing.  1; 0: that is not
  * known, and nothing was shown but perhaps why. */
 struct procedures;
 int show_cycles(struct work *w, const struct procedures *l, uint32_t fn, int file,
-		struct bytes placed, struct client *cl, struct err *err);
+		struct bytes placed, const struct show_annotate *r, struct client *cl,
+		struct err *err);
 int show_explain(struct work *w, const char *module, struct client *cl, struct err *err);
 
 /* show_explained.c: the module in sentences, a table that is the caller's; `misplaced`: why it

@@ -65,7 +65,7 @@ out:
 
 /* By the samples of blocks alone. */
 static void annotate_blocks(struct work *w, const struct procedures *l, uint32_t fn, int file,
-			    struct client *cl)
+			    const struct show_annotate *r, struct client *cl)
 {
 	struct table *blocks = show_blocks_table(false);
 	struct table *text = annotation_insns_table(false);
@@ -81,16 +81,15 @@ static void annotate_blocks(struct work *w, const struct procedures *l, uint32_t
 			continue;
 		table_row(blocks, (uint64_t)at, (uint64_t)b->size, (uint64_t)b->ninsn, samples,
 			  samples / b->ninsn, NAN, "", NAN, NAN);
-		if (at != end && end && pieces++ < SHOW_TEXT_PIECES)
+		if (at != end && end && !r->blocks && pieces++ < SHOW_TEXT_PIECES)
 			add_text(w, l, file, start, end - start, text);
 		if (at != end)
 			start = at;
 		end = at + b->size;
 	}
-	if (end)
+	if (end && !r->blocks)
 		add_text(w, l, file, start, end - start, text);
-	show_give(cl, blocks);
-	show_give(cl, text);
+	show_blocks(r, cl, blocks, text);
 }
 
 /* --- in the generation that is at the path --- */
@@ -148,7 +147,7 @@ static void put_placed(const struct procedures *l, char *text, bool *there,
 }
 
 static int answer_placed(const struct procedures *l, uint32_t fn, char *text,
-			 struct client *cl, struct err *err)
+			 const struct show_annotate *r, struct client *cl, struct err *err)
 {
 	bool *there = memory_new(l->t.nblock, sizeof(*there));
 	struct table *blocks = show_blocks_table(true);
@@ -165,8 +164,7 @@ static int answer_placed(const struct procedures *l, uint32_t fn, char *text,
 			put_block(l, i, l->t.base + l->t.block[i].off, blocks);
 	free(there);
 	if (rc == 0) {
-		show_give(cl, blocks);
-		show_give(cl, insns);
+		show_blocks(r, cl, blocks, insns);
 	} else {
 		table_free(blocks);
 		table_free(insns);
@@ -211,22 +209,22 @@ static int ask_placed(struct work *w, const struct procedures *l, uint32_t fn, i
 	return rc;
 }
 
-static int annotate(struct work *w, const struct procedures *l, uint32_t fn, bool placed,
-		    struct client *cl, struct err *err)
+static int annotate(struct work *w, const struct procedures *l, uint32_t fn,
+		    const struct show_annotate *r, struct client *cl, struct err *err)
 {
 	int file = work_open_pristine(w, &l->m, err), rc = 0;
 	struct wr text = { 0 };
 
 	if (file < 0)
 		return -1;
-	if (placed)
+	if (r->placed)
 		rc = ask_placed(w, l, fn, file, &text, err);
 	if (rc == 0)
-		rc = show_cycles(w, l, fn, file, wr_bytes(&text), cl, err);
-	if (rc == 0 && placed)
-		rc = answer_placed(l, fn, (char *)text.p, cl, err);
+		rc = show_cycles(w, l, fn, file, wr_bytes(&text), r, cl, err);
+	if (rc == 0 && r->placed)
+		rc = answer_placed(l, fn, (char *)text.p, r, cl, err);
 	else if (rc == 0)
-		annotate_blocks(w, l, fn, file, cl);
+		annotate_blocks(w, l, fn, file, r, cl);
 	wr_free(&text);
 	close(file);
 	return rc < 0 ? -1 : 0;
@@ -244,27 +242,43 @@ static int check_generation(const struct store_module *m, const struct show_anno
 	return 0;
 }
 
+/* NAME=N with N from 1 on. */
+static bool read_count(const char *arg, const char *name, uint32_t *out)
+{
+	size_t n = strlen(name);
+	char *end;
+
+	if (strncmp(arg, name, n) != 0 || arg[n] != '=' || arg[n + 1] < '0' || arg[n + 1] > '9')
+		return false;
+	unsigned long v = strtoul(arg + n + 1, &end, 10);
+	*out = (uint32_t)v;
+	return v && v <= UINT32_MAX && !*end;
+}
+
 int show_annotate_read(int argc, const char *const *argv, struct show_annotate *out,
 		       struct err *err)
 {
-	static const char generation[] = "--generation";
-	const char *option = argc > 3 ? argv[3] : "--original";
-	size_t n = sizeof(generation) - 1;
-	char *end;
+	bool limited = false;
 
-	*out = (struct show_annotate){ argv[1], argv[2], false, 0 };
-	if (strcmp(option, "--original") == 0)
-		return 0;
-	out->placed = strncmp(option, generation, n) == 0;
-	if (out->placed && !option[n])
-		return 0;
-	unsigned long v = out->placed && option[n] == '=' && option[n + 1] >= '0' &&
-				  option[n + 1] <= '9'
-				  ? strtoul(option + n + 1, &end, 10)
-				  : 0;
-	if (!v || *end || v > UINT32_MAX)
-		return err_set(err, ERR_USAGE, "unknown option '%s'", option);
-	out->generation = (uint32_t)v;
+	*out = (struct show_annotate){ .module = argv[1], .function = argv[2],
+				       .limit = UINT32_MAX };
+	for (int i = 3; i < argc; i++) {
+		const char *arg = argv[i];
+
+		if (strcmp(arg, "--blocks") == 0)
+			out->blocks = true;
+		else if (strcmp(arg, "--original") == 0)
+			out->placed = false;
+		else if (strcmp(arg, "--generation") == 0 ||
+			 read_count(arg, "--generation", &out->generation))
+			out->placed = true;
+		else if (read_count(arg, "--limit", &out->limit))
+			limited = true;
+		else
+			return err_set(err, ERR_USAGE, "unknown option '%s'", arg);
+	}
+	if (limited && !out->blocks)
+		return err_set(err, ERR_USAGE, "--limit is for --blocks");
 	return 0;
 }
 
@@ -284,7 +298,7 @@ int show_annotate(struct work *w, const struct show_annotate *r, struct client *
 	if (fn == UINT32_MAX)
 		rc = err_set(err, ERR_USAGE, "'%s' has no function '%s'", m.path, r->function);
 	else
-		rc = annotate(w, l, fn, r->placed, cl, err);
+		rc = annotate(w, l, fn, r, cl, err);
 	procedures_free(l);
 	return rc;
 }

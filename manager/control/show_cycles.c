@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -85,6 +86,35 @@ static void ask_text(struct cycles *c)
 	}
 }
 
+/* What stands at the instructions, by the file or by its debug file, which it names. */
+static void ask_source(struct cycles *c)
+{
+	struct ask_job job = { .kind = JOB_PLACES, .nin = 2, .in = { c->file, -1, -1 } };
+	char id[PROCEDURE_NAME_BYTES] = "";
+	struct wr places = { 0 }, answer = { 0 };
+	struct err err;
+
+	annotation_write_places(&c->said, &places);
+	job.in[1] = io_memory_file(wr_bytes(&places), &err);
+	wr_free(&places);
+	if (job.in[1] >= 0 && procedures_text_job(c->w, &job, &answer, &err) == 0 &&
+	    !annotation_take_source(&c->said, wr_bytes(&answer))) {
+		struct bytes rest = wr_bytes(&answer);
+
+		if (procedures_next_line(&rest, id, sizeof(id)) &&
+		    strncmp(id, "build-id\t", 9) == 0)
+			job.in[2] = procedures_open_debug(c->w, id + 9);
+	}
+	wr_free(&answer);
+	job.nin = 3;
+	if (job.in[2] >= 0 && procedures_text_job(c->w, &job, &answer, &err) == 0)
+		(void)annotation_take_source(&c->said, wr_bytes(&answer));
+	wr_free(&answer);
+	for (int i = 1; i < 3; i++)
+		if (job.in[i] >= 0)
+			close(job.in[i]);
+}
+
 struct table *show_blocks_table(bool placed)
 {
 	enum { COLUMNS = 10 };
@@ -119,7 +149,20 @@ static struct table *blocks_of(const struct annotation *said)
 	return t;
 }
 
-static void answer(struct cycles *c, struct client *cl)
+void show_blocks(const struct show_annotate *r, struct client *cl, struct table *blocks,
+		 struct table *insns)
+{
+	if (!r->blocks) {
+		show_give(cl, blocks);
+		show_give(cl, insns);
+		return;
+	}
+	show_give(cl, annotation_hottest(blocks, r->limit));
+	table_free(blocks);
+	table_free(insns);
+}
+
+static void answer(struct cycles *c, const struct show_annotate *r, struct client *cl)
 {
 	double all = 0;
 
@@ -128,11 +171,13 @@ static void answer(struct cycles *c, struct client *cl)
 			all = c->l->proc[i].samples;
 	answer_line(control_answer(cl), "of %.0f samples of the function, %.0f are known by "
 		    "instruction; the others are left out", all, c->placed);
-	ask_text(c);
+	if (!r->blocks) {
+		ask_text(c);
+		ask_source(c);
+	}
 	show_give(cl, c->said.fn);
 	show_give(cl, c->said.causes);
-	show_give(cl, blocks_of(&c->said));
-	show_give(cl, annotation_insns(&c->said));
+	show_blocks(r, cl, blocks_of(&c->said), annotation_insns(&c->said));
 	table_free(c->said.blocks);
 }
 
@@ -147,7 +192,8 @@ static bool lie_as(struct cycles *c, struct bytes placed)
 }
 
 int show_cycles(struct work *w, const struct procedures *l, uint32_t fn, int file,
-		struct bytes placed, struct client *cl, struct err *err)
+		struct bytes placed, const struct show_annotate *r, struct client *cl,
+		struct err *err)
 {
 	struct cycles c = { .w = w, .l = l, .fn = fn, .file = file };
 	struct arena *arena = arena_new();
@@ -163,7 +209,7 @@ int show_cycles(struct work *w, const struct procedures *l, uint32_t fn, int fil
 	else if (rc == 0 && c.placed > 0)
 		shown = lie_as(&c, placed);
 	if (shown) {
-		answer(&c, cl);
+		answer(&c, r, cl);
 	} else {
 		table_free(c.said.fn);
 		table_free(c.said.causes);

@@ -29,13 +29,12 @@ const struct ctl_command ctl_commands[] = {
 	  "        measured, less what Morph has taken; T: 12h, 7d, 2026-11-20T14:30",
 	  ctl_saved },
 	{ "annotate",
-	  "MODULE FUNCTION [--original | --generation[=N]] [--log=LOG|PROFILE]...\n"
-	  "        [--counts=PROFILE [--mhz=N]] [--blocks] [--since=S] [--until=S]\n"
-	  "        [--limit=N] [--binary=FILE]... [--store=DIR]",
+	  "MODULE FUNCTION [--original | --generation[=N]] [--blocks [--limit=N]]\n"
+	  "        [--log=LOG|PROFILE]... [--counts=PROFILE [--mhz=N]] [--since=S] [--until=S]\n"
+	  "        [--binary=FILE]... [--store=DIR]",
 	  "a function's blocks and instructions with samples, cycles and what they wait for,\n"
 	  "        as they lie in the original, or in the generation that is at the path;\n"
-	  "        --log: by recordings (no daemon needed), with source lines; --counts: by\n"
-	  "        how often they ran",
+	  "        --log: by recordings (no daemon needed); --counts: by how often they ran",
 	  ctl_annotate },
 	{ "explain", "MODULE",
 	  "a module in sentences: what runs, what it has brought, what is next, what would\n"

@@ -113,29 +113,14 @@ static void ask_text(struct asking *a)
 
 static void ask_source(struct asking *a)
 {
-	struct evidence_place p = { .function = EVIDENCE_NONE };
-	struct evidence names;
 	struct wr places = { 0 };
+	struct bytes answer;
 	struct err err;
 
-	evidence_init(&names, a->arena);
-	p.module = evidence_module(&names, a->e.module.v[a->module].path, true);
-	for (uint32_t i = 0; i < a->said.line.n; i++) {
-		wr_text(&places,
-			arena_printf(a->arena, "0x%" PRIx64 "\n", a->said.line.v[i].addr));
-		vec_push(a->arena, &names.place, p);
-	}
-	if (a->said.line.n && evidence_ask_names(&names, a->o->source.at.morph_edit, a->fd,
-						 &places, 0, &err) == 0)
-		for (uint32_t i = 0; i < a->said.line.n; i++) {
-			const struct evidence_place *q = &names.place.v[i];
-
-			if (q->nframe && q->frame[0].line)
-				a->said.line.v[i].source = arena_printf(
-					a->arena, "%s:%u",
-					evidence_plain(&names, evidence_base(q->frame[0].file)),
-					q->frame[0].line);
-		}
+	annotation_write_places(&a->said, &places);
+	if (places.n && evidence_places_text(a->arena, a->o->source.at.morph_edit, a->fd,
+					     &places, &answer, &err) == 0)
+		(void)annotation_take_source(&a->said, answer);
 	wr_free(&places);
 }
 
@@ -165,45 +150,6 @@ static int ask_placed(struct asking *a, struct err *err)
 			       number, a->o->generation);
 	return n ? 0 : err_set(err, ERR_INPUT, "generation %" PRIu32
 			       " has left the function where it was", number);
-}
-
-/* --- tables --- */
-
-struct hot {
-	int row;
-	double samples;
-};
-
-static int by_samples(const void *x, const void *y)
-{
-	const struct hot *a = x, *b = y;
-
-	if (a->samples != b->samples)
-		return a->samples < b->samples ? 1 : -1;
-	return a->row - b->row;
-}
-
-/* The blocks with samples, most first. */
-static struct table *hottest(const struct table *blocks, uint32_t limit)
-{
-	enum { SAMPLES = 3 };
-	struct table *t = table_new(table_title(blocks), table_ncol(blocks),
-				    table_columns(blocks));
-	int n = table_nrow(blocks), ncol = table_ncol(blocks);
-	struct hot *hot = memory_new((size_t)n, sizeof(*hot));
-	const char *cell[16];
-
-	for (int i = 0; i < n; i++)
-		hot[i] = (struct hot){ i, strtod(table_cell(blocks, i, SAMPLES), NULL) };
-	if (n)
-		qsort(hot, (size_t)n, sizeof(*hot), by_samples);
-	for (int i = 0; i < n && (uint32_t)i < limit && hot[i].samples > 0; i++) {
-		for (int c = 0; c < ncol; c++)
-			cell[c] = table_cell(blocks, hot[i].row, c);
-		table_row_text(t, cell);
-	}
-	free(hot);
-	return t;
 }
 
 /* --- the command --- */
@@ -264,7 +210,7 @@ static int show(const struct ctl *ctl, const struct ctl_evidence *o, const char 
 	if (code == 0) {
 		t.at[t.n++] = a.said.fn;
 		t.at[t.n++] = a.said.causes;
-		t.at[t.n++] = o->blocks ? hottest(a.said.blocks, o->limit) : a.said.blocks;
+		t.at[t.n++] = o->blocks ? annotation_hottest(a.said.blocks, o->limit) : a.said.blocks;
 		if (!o->blocks) {
 			ask_text(&a);
 			ask_source(&a);
@@ -290,7 +236,7 @@ static int show(const struct ctl *ctl, const struct ctl_evidence *o, const char 
 
 int ctl_annotate(const struct ctl *ctl, int argc, char **argv)
 {
-	static const char *const not_its[] = { "--since=", "--until=", "--counts=", "--blocks",
+	static const char *const not_its[] = { "--since=", "--until=", "--counts=",
 					       "--mhz=", "--binary=", "--store=", NULL };
 	struct ctl_evidence o;
 
@@ -301,8 +247,13 @@ int ctl_annotate(const struct ctl *ctl, int argc, char **argv)
 	int code = ctl_evidence_options(ctl, argc, argv, UINT32_MAX, &o);
 	if (code)
 		return code;
-	code = argc - optind == 2 ? show(ctl, &o, argv[optind], argv[optind + 1])
-				  : ctl_usage(ctl);
+	if (o.limit != UINT32_MAX && !o.blocks) {
+		say_line(stderr, "morphctl annotate: --limit is for --blocks");
+		code = 2;
+	} else {
+		code = argc - optind == 2 ? show(ctl, &o, argv[optind], argv[optind + 1])
+					  : ctl_usage(ctl);
+	}
 	ctl_evidence_free(&o);
 	return code;
 }

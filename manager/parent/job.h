@@ -46,6 +46,8 @@ enum job_kind {
 	/* in: original, samples, perhaps exact profile.  out: where the cycles of a function
 	 * go, as text.  a: its entry, b: thousandths of a cycle that a sample stands for */
 	JOB_ANNOTATE,
+	/* in: file, places, perhaps its debug file.  out: what stands there, as text */
+	JOB_PLACES,
 	/* what follows is not for the manager (RUN_JOB in lib/msg.def) */
 	/* in: mapped file, branch counts; if it is a generation, its original.  out: edges, and
 	 * executions of blocks */
@@ -53,8 +55,6 @@ enum job_kind {
 	JOB_BUILD_ID,	/* in: file.  out: its build-id, as text */
 	/* in: file.  out: that it catches no exception of others; else it is refused */
 	JOB_CATCHES,
-	/* in: file, places, perhaps its debug file.  out: what stands there, as text */
-	JOB_PLACES,
 	/* in: what a program wrote of code that it made, places.  out: their names, likewise */
 	JOB_CODE_NAMES,
 	/* in: original, profile.  out: text in another tool's form.  a: enum job_form, b: entry

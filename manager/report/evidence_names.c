@@ -181,12 +181,11 @@ int evidence_ask_made(struct evidence *e, const char *morph_edit, int fd,
 	return rc;
 }
 
-int evidence_ask_names(struct evidence *e, const char *morph_edit, int fd,
-		       const struct wr *places, uint32_t first, struct err *err)
+int evidence_places_text(struct arena *a, const char *morph_edit, int fd,
+			 const struct wr *places, struct bytes *out, struct err *err)
 {
 	struct modulefile_job job = { .kind = JOB_PLACES, .nin = 2, .in = { fd, -1, -1 } };
 	char id[2 * MODULEFILE_ID_MAX + 1] = "";
-	struct bytes text;
 	struct err unused;
 
 	job.in[1] = io_memory_file(wr_bytes(places), err);
@@ -196,11 +195,19 @@ int evidence_ask_names(struct evidence *e, const char *morph_edit, int fd,
 	if (modulefile_build_id(morph_edit, fd, id, &unused) == 0)
 		job.in[2] = modulefile_debug(id);
 	job.nin += job.in[2] >= 0;
-	int rc = modulefile_text(morph_edit, &job, e->arena, &text, err);
-	if (rc == 0)
-		rc = evidence_read_names(e, text, first, err);
+	int rc = modulefile_text(morph_edit, &job, a, out, err);
 	close(job.in[1]);
 	if (job.in[2] >= 0)
 		close(job.in[2]);
 	return rc;
+}
+
+int evidence_ask_names(struct evidence *e, const char *morph_edit, int fd,
+		       const struct wr *places, uint32_t first, struct err *err)
+{
+	struct bytes text;
+
+	if (evidence_places_text(e->arena, morph_edit, fd, places, &text, err) < 0)
+		return -1;
+	return evidence_read_names(e, text, first, err);
 }

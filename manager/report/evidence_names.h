@@ -13,6 +13,9 @@ int evidence_ask_made(struct evidence *e, const char *morph_edit, int fd,
 		      const struct wr *places, uint32_t first, struct err *err);
 int evidence_ask_names(struct evidence *e, const char *morph_edit, int fd,
 		       const struct wr *places, uint32_t first, struct err *err);
+/* The answer alone, in the arena. */
+int evidence_places_text(struct arena *a, const char *morph_edit, int fd,
+			 const struct wr *places, struct bytes *out, struct err *err);
 /* The same by the job's answer; -1: it is malformed. */
 int evidence_read_names(struct evidence *e, struct bytes text, uint32_t first, struct err *err);
 

@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/memory.h"
 #include "lib/search.h"
 #include "lib/table.h"
+#include "lib/utf8.h"
 
 void annotation_begin(struct annotation *a, struct arena *arena)
 {
@@ -109,6 +111,45 @@ void annotation_take_text(struct annotation *a, struct bytes answer)
 		if (at && *end == '\t')
 			at->text = end + 1;
 	}
+}
+
+void annotation_write_places(const struct annotation *a, struct wr *out)
+{
+	for (uint32_t i = 0; i < a->line.n; i++)
+		wr_text(out, arena_printf(a->arena, "0x%" PRIx64 "\n", a->line.v[i].addr));
+}
+
+/* FILE:LINE, as a table shows it; the last part of its path will do. */
+static const char *source_of(const struct annotation *a, const char *line, char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	utf8_unescape(file);
+	return arena_printf(a->arena, "%s:%s", slash ? slash + 1 : file, line);
+}
+
+bool annotation_take_source(struct annotation *a, struct bytes answer)
+{
+	const char *word[ANNOTATION_WORDS] = { NULL }, *source = NULL;
+	uint32_t at = 0;
+	bool known = false;
+
+	for (char *text = text_of(a, answer), *line; (line = next_line(&text)); ) {
+		int n = split(line, word);
+
+		/* the innermost frame comes first */
+		if (n == 4 && strcmp(word[0], "frame") == 0 && !source)
+			source = strcmp(word[1], "0") == 0
+					 ? ""
+					 : source_of(a, word[1],
+						     arena_printf(a->arena, "%s", word[2]));
+		if (n != 4 || strcmp(word[0], "place") != 0 || at == a->line.n)
+			continue;
+		a->line.v[at++].source = source ? source : "";
+		known = known || (source && *source);
+		source = NULL;
+	}
+	return known;
 }
 
 uint32_t annotation_range(const struct annotation *a, uint32_t from)
@@ -304,5 +345,41 @@ struct table *annotation_insns(const struct annotation *a)
 
 		table_row_text(t, cell);
 	}
+	return t;
+}
+
+struct hot {
+	int row;
+	double samples;
+};
+
+static int by_samples(const void *x, const void *y)
+{
+	const struct hot *a = x, *b = y;
+
+	if (a->samples != b->samples)
+		return a->samples < b->samples ? 1 : -1;
+	return a->row - b->row;
+}
+
+struct table *annotation_hottest(const struct table *blocks, uint32_t limit)
+{
+	enum { SAMPLES = 3 };
+	struct table *t = table_new(table_title(blocks), table_ncol(blocks),
+				    table_columns(blocks));
+	int n = table_nrow(blocks), ncol = table_ncol(blocks);
+	struct hot *hot = memory_new((size_t)n, sizeof(*hot));
+	const char *cell[16];
+
+	for (int i = 0; i < n; i++)
+		hot[i] = (struct hot){ i, strtod(table_cell(blocks, i, SAMPLES), NULL) };
+	if (n)
+		qsort(hot, (size_t)n, sizeof(*hot), by_samples);
+	for (int i = 0; i < n && (uint32_t)i < limit && hot[i].samples > 0; i++) {
+		for (int c = 0; c < ncol; c++)
+			cell[c] = table_cell(blocks, hot[i].row, c);
+		table_row_text(t, cell);
+	}
+	free(hot);
 	return t;
 }

@@ -9,6 +9,8 @@
 #ifndef MANAGER_WORK_ANNOTATION_H
 #define MANAGER_WORK_ANNOTATION_H
 
+#include <stdbool.h>
+
 #include "lib/addr.h"
 #include "lib/arena.h"
 #include "lib/placed.h"
@@ -49,6 +51,10 @@ void annotation_begin(struct annotation *a, struct arena *arena);
 void annotation_take(struct annotation *a, struct bytes answer);
 /* What a disassembling job says. */
 void annotation_take_text(struct annotation *a, struct bytes answer);
+/* The instructions as the job of editor/exchange/places.h reads them, and what it says.  True if
+ * it knows a source line. */
+void annotation_write_places(const struct annotation *a, struct wr *out);
+bool annotation_take_source(struct annotation *a, struct bytes answer);
 
 /* The function's blocks, a line for each as the job that places them reads it. */
 void annotation_write_blocks(const struct annotation *a, struct wr *out);
@@ -61,6 +67,8 @@ uint32_t annotation_take_placed(struct annotation *a, struct bytes answer, uint3
 /* Ranges of addresses in which the instructions lie: from that of line[*from] to that of
  * line[to - 1], which is returned, the last one before a gap; *from < line.n. */
 uint32_t annotation_range(const struct annotation *a, uint32_t from);
+/* Of a table of blocks, those with samples, most first, `limit` at most; the caller's. */
+struct table *annotation_hottest(const struct table *blocks, uint32_t limit);
 /* A table of instructions without rows, the caller's; `placed`: with a column more, their
  * addresses in the original. */
 struct table *annotation_insns_table(bool placed);

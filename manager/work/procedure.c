@@ -121,13 +121,25 @@ struct procedures *procedures_load(struct work *w, const struct store_module *m,
 
 /* --- names --- */
 
+int procedures_open_debug(struct work *w, const char *build_id)
+{
+	char path[PATH_MAX];
+	struct err err;
+
+	if (strlen(build_id) < 3 || strspn(build_id, "0123456789abcdef") != strlen(build_id) ||
+	    strlen(build_id) > PATH_MAX / 2)
+		return -1;
+	(void)snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id,
+		       build_id + 2);		/* length checked */
+	return ask_open_file(w->ask, path, &err);
+}
+
 /* The separate debug file that the symbols job's output points to; -1 if there is none. */
 static int open_debug_file(struct work *w, const struct store_module *m, struct bytes text)
 {
 	char line[PROCEDURE_NAME_BYTES], path[PATH_MAX + 2 * PROCEDURE_NAME_BYTES];
 	char id[PROCEDURE_NAME_BYTES] = "", link[PROCEDURE_NAME_BYTES] = "";
 	struct err err;
-	int fd = -1;
 
 	while (procedures_next_line(&text, line, sizeof(line))) {
 		if (strncmp(line, "build-id ", 9) == 0)
@@ -135,11 +147,7 @@ static int open_debug_file(struct work *w, const struct store_module *m, struct 
 		else if (strncmp(line, "debuglink ", 10) == 0)
 			(void)snprintf(link, sizeof(link), "%s", line + 10);
 	}
-	if (strlen(id) > 2 && strspn(id, "0123456789abcdef") == strlen(id)) {
-		(void)snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", id,
-			       id + 2);
-		fd = ask_open_file(w->ask, path, &err);
-	}
+	int fd = procedures_open_debug(w, id);
 	if (fd < 0 && *link && !strchr(link, '/')) {
 		int n = (int)(strrchr(m->path, '/') - m->path);
 

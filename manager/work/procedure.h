@@ -40,6 +40,9 @@ double procedures_block_samples(const struct procedures *l, uint32_t block);
 /* Runs a job whose output is text. */
 int procedures_text_job(struct work *w, const struct ask_job *job, struct wr *out,
 			struct err *err);
+/* The debug file of that build-id (hexadecimal digits), where packages keep them; -1: there is
+ * none. */
+int procedures_open_debug(struct work *w, const char *build_id);
 /* The next line of *b as a text in `line`, cut if too long; false at the end. */
 bool procedures_next_line(struct bytes *b, char *line, size_t size);
 

@@ -15,7 +15,8 @@ cat >>"$root/morph.yaml" <<-END
 	  registers: off
 END
 stalls=$root/bin/stalls
-address() { printf '%x' "0x$(nm "$root/orig/stalls" | awk -v s="$1" '$3 == s { print $1 }')"; }
+symbol() { nm "$root/orig/stalls" | awk -v s="$1" '$3 == s { print "0x" $1 }'; }
+culprit() { printf '%x' $(($(symbol "$1") + $(symbol "culprit_$1"))); }
 notes() { ctl --json annotate "$stalls" "$1" 2>"$root/err"; }
 worst() {		# the instruction that is to blame for most of the time
 	jq -r '[.instructions[] | select(.culprit != "-")] | group_by(.culprit)
@@ -23,8 +24,8 @@ worst() {		# the instruction that is to blame for most of the time
 }
 blames() {		# FUNCTION
 	notes "$1" >"$root/notes.$1" || { cat "$root/err"; return 1; }
-	[ "$(worst "$root/notes.$1")" = "$(address "culprit_$1")" ] ||
-		{ echo "to blame is $(address "culprit_$1")"; jq -c '.instructions[]' "$root/notes.$1"; cat "$root/err"; return 1; }
+	[ "$(worst "$root/notes.$1")" = "$(culprit "$1")" ] ||
+		{ echo "to blame is $(culprit "$1")"; jq -c '.instructions[]' "$root/notes.$1"; cat "$root/err"; return 1; }
 }
 check_here "a daemon" start_daemon
 check "the program runs" sampled stalls 2000 "$stalls" 8000000
@@ -37,6 +38,15 @@ for f in division chase; do
 done
 check "divisions have their part of the causes" jq -e '[.causes[] | select(.cause | test("division")) | .at_most_pct] | add >= 20' "$root/notes.division"
 check "instructions have their text" jq -e 'any(.instructions[]; .instruction | test("div"))' "$root/notes.division"
+check "and source lines" jq -e 'any(.instructions[]; .source | test("^stalls.c:[0-9]+$"))' "$root/notes.division"
+hottest() {		# the first N are those with most samples, and nothing else is shown
+	ctl --json annotate "$stalls" division --blocks --limit="$1" >"$root/hottest" &&
+		jq -e --argjson n "$1" --slurpfile all "$root/notes.division" '(has("instructions") | not) and
+			[.blocks[].samples] == ([$all[0].blocks[].samples | select(. > 0)] | sort | reverse)[:$n]' "$root/hottest"
+}
+check "blocks hottest first" hottest 9
+check "as many as are asked for" hottest 1
+check "a limit without them is refused" eval '! ctl annotate "$stalls" division --limit=1 2>"$root/why" && grep -q "limit is for --blocks" "$root/why"'
 check "people see it in columns" eval 'ctl annotate "$stalls" division 2>/dev/null | grep -q "^causes"'
 check "most of the function's samples are known by instruction" awk '/samples of the function/ { exit !($7 > 0.8 * $2) }' "$root/err"
 
