@@ -30,8 +30,8 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_saved },
 	{ "annotate",
 	  "MODULE FUNCTION [--original | --generation[=N]] [--blocks [--limit=N]]\n"
-	  "        [--log=LOG|PROFILE]... [--counts=PROFILE [--mhz=N]] [--since=S] [--until=S]\n"
-	  "        [--binary=FILE]... [--store=DIR]",
+	  "        [--log=LOG|PROFILE]... [--counts=PROFILE [--mhz=N]] [--since=S]\n"
+	  "        [--until=S] [--binary=FILE]... [--store=DIR]",
 	  "a function's blocks and instructions with samples, cycles and what they wait for,\n"
 	  "        as they lie in the original, or in the generation that is at the path;\n"
 	  "        --log: by recordings (no daemon needed); --counts: by how often they ran",

@@ -210,7 +210,8 @@ static int show(const struct ctl *ctl, const struct ctl_evidence *o, const char 
 	if (code == 0) {
 		t.at[t.n++] = a.said.fn;
 		t.at[t.n++] = a.said.causes;
-		t.at[t.n++] = o->blocks ? annotation_hottest(a.said.blocks, o->limit) : a.said.blocks;
+		t.at[t.n++] = o->blocks ? annotation_hottest(a.said.blocks, o->limit)
+					: a.said.blocks;
 		if (!o->blocks) {
 			ask_text(&a);
 			ask_source(&a);
@@ -250,9 +251,11 @@ int ctl_annotate(const struct ctl *ctl, int argc, char **argv)
 	if (o.limit != UINT32_MAX && !o.blocks) {
 		say_line(stderr, "morphctl annotate: --limit is for --blocks");
 		code = 2;
+	} else if (argc - optind != 2) {
+		code = ctl_usage(ctl);
 	} else {
-		code = argc - optind == 2 ? show(ctl, &o, argv[optind], argv[optind + 1])
-					  : ctl_usage(ctl);
+		o.source.module = argv[optind];
+		code = show(ctl, &o, argv[optind], argv[optind + 1]);
 	}
 	ctl_evidence_free(&o);
 	return code;

@@ -97,6 +97,9 @@ struct evidence_source {
 	struct modulefile_places at;
 	const char *const *binary;	/* [nbinary] files that are looked at before a path */
 	uint32_t nbinary;
+	/* places are wanted of the modules of that name (rows_is_module()) alone, of others no
+	 * more than their samples; NULL: of all */
+	const char *module;
 	bool stacks;			/* callers are wanted, where there are stacks */
 	bool calls;			/* so are calls, where they were counted */
 	/* of each log, this part of its time alone, from its first event on; 0: to its end */

@@ -23,6 +23,7 @@
 #include "manager/report/evidence_stacks.h"
 #include "manager/report/intern.h"
 #include "manager/report/madecode.h"
+#include "manager/report/rows.h"
 #include "manager/samples/space.h"
 #include "monitor/spool.h"
 
@@ -374,7 +375,9 @@ static void add_items(struct walk *w, const struct evidence_source *source,
 	uint32_t module = evidence_module(e, known ? file->path : elsewhere_name[kind], known);
 	struct wr lines = { 0 };
 	struct err why;
-	bool open = known && open_file(&f, file, &why) == 0;
+	bool wanted = known && (!source->module ||
+				rows_is_module(&e->module.v[module], source->module));
+	bool open = wanted && open_file(&f, file, &why) == 0;
 	uint32_t kernel = kind == IN_KERNEL ? add_kernel(w, &e->module.v[module]) : 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -390,11 +393,11 @@ static void add_items(struct walk *w, const struct evidence_source *source,
 		if (open)
 			wr_text(&lines, question(&f, item[i].off));
 	}
-	if (known && (!open || evidence_ask_names(e, source->at.morph_edit,
-						  f.original < 0 ? f.fd : f.original, &lines,
-						  first, &why) < 0))
+	if (wanted && (!open || evidence_ask_names(e, source->at.morph_edit,
+						   f.original < 0 ? f.fd : f.original, &lines,
+						   first, &why) < 0))
 		e->module.v[module].note = arena_printf(e->arena, "%s", why.text);
-	else if (known && !e->module.v[module].note)
+	else if (wanted && !e->module.v[module].note)
 		e->module.v[module].note = stackwalker_note(w->walker, item->file);
 	close_file(&f);
 	wr_free(&lines);

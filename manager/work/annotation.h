@@ -51,8 +51,8 @@ void annotation_begin(struct annotation *a, struct arena *arena);
 void annotation_take(struct annotation *a, struct bytes answer);
 /* What a disassembling job says. */
 void annotation_take_text(struct annotation *a, struct bytes answer);
-/* The instructions as the job of editor/exchange/places.h reads them, and what it says.  True if
- * it knows a source line. */
+/* The instructions as the job of editor/exchange/places.h reads them, and what it says.  True
+ * if it knows a source line. */
 void annotation_write_places(const struct annotation *a, struct wr *out);
 bool annotation_take_source(struct annotation *a, struct bytes answer);
 
