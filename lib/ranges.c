@@ -1,18 +1,14 @@
-/* ranges.c - finds the range that holds a number, by slots of equal width with marks in them
+/* ranges.c - finds the range that holds a number, among ranges that are kept as differences
  *
- *   numbers  |      slot 0      |      slot 1      |      slot 2      |
- *   ranges      [ 0  )[ 1 )        [    2                  )[ 3 )
- *   marks    g  r     r   g        r                      r     g
+ * A range is one number and up to two more, each of as few bytes as it needs (ULEB128):
  *
- * A mark says where in its slot a range begins, or a gap behind one.  The last mark at or in
- * front of a number tells what the number is in; a slot knows its first mark, and how many
- * ranges begin in front of it.  Their width is chosen so that each has four to eight ranges on
- * average, so few marks are looked at; four was chosen, not measured.
+ *   size << 2 | more << 1 | gap?   gap in front of it   zigzag(step) << 1 | marked
  *
- * INVARIANTS
- *   I1  mark[0] is a gap in front of everything, so there always is a last mark;
- *   I2  marks ascend within a slot; of two at the same place, the second one counts;
- *   I3  slots in front of `filled` are complete; slot[nslot] ends the last one.
+ * A step is from where what it is the image of would follow the one before it.  Where a group
+ * of GROUP ranges begins, in numbers and in bytes, is kept beside them; its first range has no
+ * gap in front, and a step from 0.
+ *
+ * Tested by tests/unit/lib/test_ranges.c.
  */
 #include "lib/ranges.h"
 
@@ -20,96 +16,136 @@
 #include <stdlib.h>
 
 #include "lib/memory.h"
+#include "lib/search.h"
 
-enum { PLACE_BITS = 15, GAP = 1 << PLACE_BITS, RANGES_A_SLOT = 4, SLOTS_LEAST = 64 };
+enum { GROUP = 16, HAS_GAP = 1, HAS_MORE = 2, SIZE_SHIFT = 2 };
 
-struct ranges_slot {
-	uint32_t mark;		/* first one */
-	uint32_t nrange;	/* that begin in front of the slot */
+struct ranges_group {
+	uint32_t start;		/* of the first range */
+	uint32_t code;		/* where that is in the code */
 };
 
-void ranges_init(struct ranges *r, uint32_t n, uint64_t end)
+void ranges_init(struct ranges *r, uint32_t n)
 {
-	uint32_t slots = n / RANGES_A_SLOT + SLOTS_LEAST;
-
-	assert(end <= UINT64_C(1) << 32);
 	*r = (struct ranges){ 0 };
-	while (r->shift < PLACE_BITS && end >> r->shift > slots)
-		r->shift++;
-	uint32_t most = (uint32_t)(end >> r->shift) + 1;
-	r->slot = memory_new((size_t)most + 1, sizeof(*r->slot));
-	r->mark = memory_new(2 * (size_t)n + 2, sizeof(*r->mark));
-	r->mark[r->nmark++] = GAP;
+	r->group = memory_new((size_t)n / GROUP + 1, sizeof(*r->group));
 }
 
-/* nslot are complete as far as marks and ranges are known. */
-static void put_mark(struct ranges *r, uint64_t at, uint16_t kind)
+static uint8_t *put(uint8_t *p, uint64_t v)
 {
-	uint32_t slot = (uint32_t)(at >> r->shift);
-
-	for (; r->nslot <= slot; r->nslot++)
-		r->slot[r->nslot] = (struct ranges_slot){ r->nmark, r->nrange };
-	r->mark[r->nmark++] = (uint16_t)(kind | (at & ((UINT64_C(1) << r->shift) - 1)));
+	for (; v >= 0x80; v >>= 7)
+		*p++ = (uint8_t)(v | 0x80);
+	*p++ = (uint8_t)v;
+	return p;
 }
 
-void ranges_add(struct ranges *r, uint32_t start, uint32_t size)
+/* What put() has written. */
+static uint64_t get(const uint8_t **p)
 {
-	assert(size && start >= r->end);
-	if (start > r->end && r->nrange)
-		put_mark(r, r->end, GAP);
-	put_mark(r, start, 0);
+	uint64_t v = *(*p)++;
+
+	if (v < 0x80)
+		return v;
+	v &= 0x7f;
+	for (unsigned shift = 7; ; shift += 7) {
+		uint8_t b = *(*p)++;
+
+		v |= (uint64_t)(b & 0x7f) << shift;
+		if (b < 0x80)
+			return v;
+	}
+}
+
+static void add(struct ranges *r, uint32_t start, uint32_t size, int64_t step, bool marked)
+{
+	bool first = r->nrange % GROUP == 0;
+	uint64_t gap = first ? 0 : start - r->end;
+	uint64_t more = (uint64_t)(step < 0 ? -2 * step - 1 : 2 * step) << 1 | marked;
+
+	uint8_t code[3 * 6], *p = code;		/* of numbers of at most 36 bits */
+
+	assert(size && start >= r->end && r->code.n <= UINT32_MAX);
+	if (first)
+		r->group[r->ngroup++] = (struct ranges_group){ start, (uint32_t)r->code.n };
+	p = put(p, (uint64_t)size << SIZE_SHIFT | (gap ? HAS_GAP : 0) | (more ? HAS_MORE : 0));
+	p = gap ? put(p, gap) : p;
+	p = more ? put(p, more) : p;
+	wr_raw(&r->code, code, (size_t)(p - code));
 	r->nrange++;
 	r->end = (uint64_t)start + size;
 }
 
+void ranges_add(struct ranges *r, uint32_t start, uint32_t size)
+{
+	add(r, start, size, 0, false);
+}
+
+void ranges_add_image(struct ranges *r, uint32_t start, uint32_t size, uint32_t of, bool marked)
+{
+	uint64_t follows = r->nrange % GROUP == 0 ? 0 : r->of_end;
+
+	add(r, start, size, (int64_t)of - (int64_t)follows, marked);
+	r->of_end = (uint64_t)of + size;
+}
+
+static uint64_t start_of(const void *ctx, uint32_t i)
+{
+	const struct ranges *r = ctx;
+
+	return r->group[i].start;
+}
+
 void ranges_finish(struct ranges *r)
 {
-	put_mark(r, r->end, GAP);
-	r->slot[r->nslot] = (struct ranges_slot){ r->nmark, r->nrange };
-	r->mark = memory_grow(r->mark, r->nmark, sizeof(*r->mark));
+	uint32_t *room = memory_new((size_t)r->ngroup + 2, sizeof(*room));
+
+	bracket_make(&r->bracket, room, r->ngroup, start_of, r);
+	r->bracket.before = room;
+	r->code.p = memory_grow(r->code.p, r->code.n + 1, 1);
+	r->code.cap = r->code.n + 1;
 }
 
-/* The last mark at or in front of x < r->end; *nrange ranges begin at it or in front of it. */
-static uint32_t last_mark(const struct ranges *r, uint64_t x, uint32_t *nrange)
+bool ranges_find(const struct ranges *r, uint64_t x, struct range *out)
 {
-	const struct ranges_slot *s = &r->slot[x >> r->shift];
-	unsigned place = (unsigned)(x & ((UINT64_C(1) << r->shift) - 1));
-	uint32_t i = s->mark, n = s->nrange;
-
-	for (; i < s[1].mark && (r->mark[i] & ~(unsigned)GAP) <= place; i++)
-		n += !(r->mark[i] & GAP);
-	*nrange = n;
-	return i - 1;
-}
-
-uint32_t ranges_find(const struct ranges *r, uint64_t x)
-{
-	uint32_t n;
+	uint32_t lo = 0, hi = r->ngroup;
 
 	if (x >= r->end)
-		return RANGES_NONE;
-	return r->mark[last_mark(r, x, &n)] & GAP ? RANGES_NONE : n - 1;
-}
+		return false;
+	bracket_narrow(&r->bracket, x, &lo, &hi);
+	uint32_t g = search_first(i, lo, hi, r->group[i].start <= x);
+	if (g == 0)
+		return false;
+	const uint8_t *p = r->code.p + r->group[--g].code;
+	uint64_t at = r->group[g].start, of = 0;
+	for (uint32_t i = g * GROUP; i < r->nrange && i < (g + 1) * GROUP; i++) {
+		uint64_t first = get(&p), size = first >> SIZE_SHIFT;
 
-uint32_t ranges_start(const struct ranges *r, uint64_t x)
-{
-	uint64_t slot = x >> r->shift;
-	uint32_t n, i = last_mark(r, x, &n);
-
-	assert(x < r->end && !(r->mark[i] & GAP));
-	while (r->slot[slot].mark > i)		/* it began in a slot before */
-		slot--;
-	return (uint32_t)(slot << r->shift | r->mark[i]);
+		at += first & HAS_GAP ? get(&p) : 0;
+		uint64_t more = first & HAS_MORE ? get(&p) : 0, step = more >> 1;
+		of += step & 1 ? -(step / 2) - 1 : step / 2;
+		if (x < at)
+			return false;
+		if (x - at < size) {
+			*out = (struct range){ i, (uint32_t)at, (uint32_t)of, more & 1 };
+			return true;
+		}
+		at += size;
+		of += size;
+	}
+	return false;
 }
 
 size_t ranges_bytes(const struct ranges *r)
 {
-	return r->nmark * sizeof(*r->mark) + ((size_t)r->nslot + 1) * sizeof(*r->slot);
+	return r->code.n + r->ngroup * sizeof(*r->group) +
+	       (r->bracket.before ? (size_t)r->bracket.nslot + 1 : 0) *
+		       sizeof(*r->bracket.before);
 }
 
 void ranges_free(struct ranges *r)
 {
-	free(r->slot);
-	free(r->mark);
+	wr_free(&r->code);
+	free(r->group);
+	free(r->bracket.before);
 	*r = (struct ranges){ 0 };
 }

@@ -18,21 +18,13 @@ struct blockindex {
 	struct ranges block;		/* from base */
 	new_vaddr gen_base;
 	struct ranges image;		/* of a generation, from gen_base */
-	vaddr orig_base;
-	struct image *of;		/* [image.nrange], what they are of */
-};
-
-struct image {
-	uint32_t orig : 31;		/* of its block, from orig_base */
-	uint32_t called : 1;		/* as lib/blockmap.h has it */
+	vaddr orig_base;		/* what they are of, from here; marked: called */
 };
 
 static void add_blocks(struct blockindex *p, const struct blocktable *t)
 {
-	const struct blocktable_block *last = t->nblock ? &t->block[t->nblock - 1] : NULL;
-
 	p->base = t->base;
-	ranges_init(&p->block, t->nblock, last ? (uint64_t)last->off + last->size : 0);
+	ranges_init(&p->block, t->nblock);
 	for (uint32_t i = 0; i < t->nblock; i++)
 		ranges_add(&p->block, t->block[i].off, t->block[i].size);
 	ranges_finish(&p->block);
@@ -40,20 +32,14 @@ static void add_blocks(struct blockindex *p, const struct blocktable *t)
 
 static void add_images(struct blockindex *p, const struct blockmap *map)
 {
-	const struct blockmap_block *last = map->nblock ? &map->block[map->nblock - 1] : NULL;
-
 	p->gen_base = map->gen_base;
 	p->orig_base = map->orig_base;
-	p->of = memory_grow(NULL, (size_t)map->nblock + 1, sizeof(*p->of));
-	ranges_init(&p->image, map->nblock, last ? (uint64_t)last->gen + last->gen_size : 0);
+	ranges_init(&p->image, map->nblock);
 	for (uint32_t i = 0; i < map->nblock; i++) {
 		const struct blockmap_block *b = &map->block[i];
 
-		/* nothing is in it, or what is no original's: no text is that long */
-		if (b->gen_size == 0 || b->orig > INT32_MAX)
-			continue;
-		p->of[p->image.nrange] = (struct image){ b->orig & INT32_MAX, b->called };
-		ranges_add(&p->image, b->gen, b->gen_size);
+		if (b->gen_size)
+			ranges_add_image(&p->image, b->gen, b->gen_size, b->orig, b->called);
 	}
 	ranges_finish(&p->image);
 }
@@ -79,7 +65,6 @@ void blockindex_free(struct blockindex *p)
 		return;
 	ranges_free(&p->block);
 	ranges_free(&p->image);
-	free(p->of);
 	free(p->seg);
 	free(p);
 }
@@ -87,7 +72,7 @@ void blockindex_free(struct blockindex *p)
 size_t blockindex_bytes(const struct blockindex *p)
 {
 	return sizeof(*p) + p->nseg * sizeof(*p->seg) + ranges_bytes(&p->block) +
-	       ranges_bytes(&p->image) + p->image.nrange * sizeof(*p->of);
+	       ranges_bytes(&p->image);
 }
 
 int blockindex_addr(const struct blockindex *p, file_off off, uint64_t *out)
@@ -95,47 +80,46 @@ int blockindex_addr(const struct blockindex *p, file_off off, uint64_t *out)
 	return blockmap_segs_vaddr(p->seg, p->nseg, off, out);
 }
 
-/* The image that holds the address; NULL: none does. */
-static const struct image *image_at(const struct blockindex *p, uint64_t addr)
+/* The image that holds the address; false: none does. */
+static bool image_at(const struct blockindex *p, uint64_t addr, struct range *out)
 {
-	uint32_t i = p->of && addr >= p->gen_base ? ranges_find(&p->image, addr - p->gen_base)
-						  : RANGES_NONE;
-
-	return i == RANGES_NONE ? NULL : &p->of[i];
+	return addr >= p->gen_base && ranges_find(&p->image, addr - p->gen_base, out);
 }
 
-static uint32_t block_at(const struct blockindex *p, vaddr addr)
+static bool block_at(const struct blockindex *p, vaddr addr, struct range *out)
 {
-	return addr < p->base ? RANGES_NONE : ranges_find(&p->block, addr - p->base);
+	return addr >= p->base && ranges_find(&p->block, addr - p->base, out);
 }
 
 uint32_t blockindex_block(const struct blockindex *p, file_off off)
 {
+	struct range image, block;
 	uint64_t addr;
 
 	if (blockindex_addr(p, off, &addr) < 0)
-		return RANGES_NONE;
-	const struct image *of = image_at(p, addr);
-	return block_at(p, of ? p->orig_base + of->orig : addr);
+		return UINT32_MAX;
+	if (image_at(p, addr, &image))
+		addr = p->orig_base + image.of;
+	return block_at(p, addr, &block) ? block.index : UINT32_MAX;
 }
 
 int blockindex_place(const struct blockindex *p, file_off off, vaddr *out)
 {
 	enum { CALL_LEN = 5 };
+	struct range image, block;
 	uint64_t addr;
 
 	if (blockindex_addr(p, off, &addr) < 0)
 		return -1;
-	const struct image *of = image_at(p, addr);
-	if (of) {
-		uint64_t at = addr - p->gen_base, within = at - ranges_start(&p->image, at);
-		vaddr begin = p->orig_base + of->orig;
+	vaddr begin = addr;
+	if (image_at(p, addr, &image)) {
+		uint64_t within = addr - p->gen_base - image.start;
 
-		within -= of->called && within >= CALL_LEN;
+		begin = p->orig_base + image.of;
+		within -= image.marked && within >= CALL_LEN;
 		addr = begin + within;
-		if (block_at(p, addr) != block_at(p, begin))
-			return -1;	/* what a generation has added to it */
 	}
 	*out = addr;
-	return block_at(p, addr) == RANGES_NONE ? -1 : 0;
+	/* else: what a generation has added to a block */
+	return block_at(p, addr, &block) && begin >= p->base + block.start ? 0 : -1;
 }

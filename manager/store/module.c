@@ -33,8 +33,9 @@
 #include "lib/memory.h"
 #include "manager/store/module_change.h"
 
-/* Of kept address-to-block indexes: chosen; they take 3 to 4 bytes a block. */
-enum { KEPT_BYTES = 12 << 20 };
+/* Of kept address-to-block indexes: chosen; they take 2 bytes a block, and 5 more where it is
+ * in a generation. */
+enum { KEPT_BYTES = 18 << 20 };
 
 struct modules {
 	struct store *store;
