@@ -145,7 +145,8 @@ static int open_database(struct store *s, struct err *err)
 	if (pragma(s, "PRAGMA journal_mode = WAL", text, sizeof(text), err) < 0)
 		return -1;
 	/* what a large table once took does not stay on the disk */
-	if (exec(s, "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 1048576", err) < 0)
+	if (exec(s, "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 256; "
+		    "PRAGMA journal_size_limit = 1048576", err) < 0)
 		return -1;
 	return migrate(s, err);
 }

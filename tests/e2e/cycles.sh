@@ -4,10 +4,20 @@
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root
+# With a folder of debug files of its own where packages have theirs.
+debug=/usr/lib/debug
+if [ -z "${own_debug:-}" ] && [ -d "$debug" ] && unshare -m true 2>/dev/null; then
+	own_debug=1 exec unshare -m bash -c 'mount -t tmpfs none "$1" && exec bash "$0"' "$0" "$debug"
+fi
 make_root gzip
 # With a C library in it, or its text would be too short to keep a profile of.
-${CC:-cc} -O2 -g -w -static -o "$root/bin/stalls" tests/e2e/annotate/stalls.c 2>"$root/why" || skip_all "$(cat "$root/why")"
+${CC:-cc} -O2 -g -w -static -Wl,--build-id -o "$root/bin/stalls" tests/e2e/annotate/stalls.c 2>"$root/why" || skip_all "$(cat "$root/why")"
 cp "$root/bin/stalls" "$root/orig/stalls"
+if [ -n "${own_debug:-}" ]; then
+	id=$(readelf -n "$root/bin/stalls" | sed -n 's/.*Build ID: //p')
+	mkdir -p "$debug/.build-id/${id:0:2}" && objcopy --only-keep-debug "$root/bin/stalls" "$debug/.build-id/${id:0:2}/${id:2}.debug"
+	strip -g -o "$root/bin/stripped" "$root/bin/stalls"
+fi
 cat >>"$root/morph.yaml" <<-END
 	monitor:
 	  clock: cpu-clock
@@ -39,6 +49,13 @@ done
 check "divisions have their part of the causes" jq -e '[.causes[] | select(.cause | test("division")) | .at_most_pct] | add >= 20' "$root/notes.division"
 check "instructions have their text" jq -e 'any(.instructions[]; .instruction | test("div"))' "$root/notes.division"
 check "and source lines" jq -e 'any(.instructions[]; .source | test("^stalls.c:[0-9]+$"))' "$root/notes.division"
+if [ -n "${own_debug:-}" ]; then
+	check "a stripped one runs" sampled stripped 500 "$root/bin/stripped" 2000000
+	check "its lines are those of its debug file" jq -e 'any(.instructions[]; .source | test("^stalls.c:[0-9]+$"))' \
+		<(ctl --json annotate "$root/bin/stripped" division)
+else
+	skip "lines of a debug file" "no $debug, or no mount namespaces"
+fi
 hottest() {		# the first N are those with most samples, and nothing else is shown
 	ctl --json annotate "$stalls" division --blocks --limit="$1" >"$root/hottest" &&
 		jq -e --argjson n "$1" --slurpfile all "$root/notes.division" '(has("instructions") | not) and
