@@ -22,7 +22,10 @@ step() {		# NAME COMMAND...
 }
 version() { dpkg-parsechangelog -S Version; }
 deb() { echo "../morph_$(version)_amd64.deb"; }
-tools() { $apt install --no-install-recommends build-essential lintian && $apt build-dep --no-install-recommends ./; }
+tools() {
+	$apt install --no-install-recommends build-essential lintian debsums needrestart unattended-upgrades etckeeper mawk gawk &&
+		$apt build-dep --no-install-recommends ./
+}
 build() { dpkg-buildpackage -us -uc -b; }
 quiet_lintian() { local out; out=$(lintian --allow-root --fail-on error,warning "$(deb)" 2>&1) || { echo "$out"; return 1; }; echo "$out"; }
 put_in() { $apt install "$(deb)"; }
@@ -59,7 +62,47 @@ is_rewritten() { dpkg --verify coreutils | grep -q /usr/bin/sort; }
 is_pristine() { ! dpkg --verify coreutils | grep /usr/bin/sort; }
 shown() { morphctl verify --packages && morphctl verify --all; }
 works() { [ "$(LC_ALL=C sort /tmp/data | sha256sum)" = "$(sort -s -S 1M --parallel=1 /tmp/data | LC_ALL=C sort | sha256sum)" ]; }
-reinstall() { $apt install --reinstall coreutils && morphctl look && is_pristine && morphctl history | grep -q /usr/bin/sort; }
+
+# What others on a Debian system make of it.
+only_sort_is_changed() {
+	[ "$(dpkg --verify coreutils | awk '{ print $NF }')" = /usr/bin/sort ] && [ "$(debsums -c coreutils 2>/dev/null)" = /usr/bin/sort ]
+}
+alternative() {		# a link to a link stays one, whatever it leads to then
+	local was i
+	was=$(readlink -f /usr/bin/awk)
+	for i in $(seq 20); do
+		awk 'BEGIN { while (i < 2e6) n += length(i++ "") }'
+		morphctl status --sync >/dev/null
+		morphctl reoptimize /usr/bin/awk && break
+	done
+	[ -L /usr/bin/awk ] && [ "$(readlink -f /usr/bin/awk)" = "$was" ] && dpkg --verify "$(dpkg -S "$was" | cut -d : -f 1)" | grep -q "$was" &&
+		update-alternatives --set awk /usr/bin/mawk && [ "$(echo 2 | awk '{ print $1 + 1 }')" = 3 ] &&
+		update-alternatives --auto awk && [ "$(echo 2 | awk '{ print $1 + 1 }')" = 3 ]
+}
+by_bin() {		# /bin leads to /usr/bin
+	[ -L /bin ] && morphctl restore /bin/sort && is_pristine && morphctl reoptimize /bin/sort && is_rewritten
+}
+diverted() {		# the generation goes along, and is put back where it is
+	dpkg-divert --local --rename --divert /usr/bin/sort.other /usr/bin/sort && [ ! -e /usr/bin/sort ] &&
+		[ "$(echo 1 | sort.other)" = 1 ] && morphctl undo /usr/bin/sort.other &&
+		dpkg-divert --local --rename --remove /usr/bin/sort && is_pristine
+}
+old_one_runs() {	# who still runs the file that was there before is not in anybody's way
+	sort </dev/zero >/dev/null &
+	local pid=$! rc
+	morphctl reoptimize /usr/bin/sort && needrestart -b -r l >needrestart.out 2>&1
+	rc=$?
+	kill "$pid"
+	cat needrestart.out
+	[ $rc = 0 ] && ! grep -q '^NEEDRESTART-SVC' needrestart.out
+}
+unattended() { unattended-upgrade --dry-run && is_rewritten; }
+etc_is_kept() {
+	git config --global user.email root@fresh && git config --global user.name root &&
+		{ [ -d /etc/.git ] || etckeeper init; } && { ! etckeeper unclean || etckeeper commit before; } &&
+		morphctl auto off && etckeeper unclean && etckeeper commit after && git -C /etc show --stat HEAD | grep -q morph.yaml.d
+}
+reinstall() { $apt install --reinstall coreutils && morphctl look && is_pristine && [ -z "$(debsums -c coreutils 2>/dev/null)" ] && morphctl history | grep -q /usr/bin/sort; }
 newer() {		# the same as another version
 	local now
 	now=$(version)
@@ -99,10 +142,16 @@ step "sort is used" use
 step "sort is laid out anew" rewrite
 step "it sorts" works
 step "it is shown to be the package's program" shown
+step "dpkg --verify and debsums tell of sort, and of nothing else" only_sort_is_changed
+step "by /bin it is the same program" by_bin
+step "dpkg-divert: the generation is put back where it is then" diverted
+step "needrestart: no service is to be restarted for it" old_one_runs
+step "update-alternatives: links stay links" alternative
+step "unattended-upgrade goes through" unattended
 step "coreutils is installed again: its own sort, and the history tells" reinstall
 step "sort is used again" use
 step "and laid out anew" rewrite
-step "morphctl auto off" morphctl auto off
+step "etckeeper keeps what morphctl auto off writes" etc_is_kept
 step "a newer package is built" newer
 step "while the daemon runs the package stays" runs_still
 step "the daemon ends" end
