@@ -15,6 +15,7 @@
 #include "postmorph/noreturn.h"
 #include "postmorph/pieces.h"
 #include "postmorph/probes.h"
+#include "postmorph/refs/behindtraps.h"
 #include "postmorph/refs/innerwords.h"
 #include "postmorph/refs/pointers.h"
 #include "postmorph/refs/references.h"
@@ -177,6 +178,7 @@ int prog_analyze_around(struct bytes file, const struct prog_wanted *wanted, str
 		find_blocks(&t, wanted->depth);
 		probes_settle(&prog);
 		watched_judge(&t);
+		behindtraps_judge(&t);
 		functions_settle(&t);
 		innerwords_judge(&t);
 		calls_find(&t);

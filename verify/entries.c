@@ -159,6 +159,8 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 		return -1;
 	if (insn->kind != INSN_NOP)
 		w->last = insn->kind;
+	if (w->fde != NO_FDE && !w->hidden && verify_is_trap(insn, code))
+		vec_push(v->a, &v->walk.traps, addr);
 	verify_note_reference(v, w->fde, insn, code, addr, target);
 	if (!insn->field) {
 		note_absolute(w, insn, code);

@@ -34,6 +34,7 @@ struct vwalk {			/* filled by entries.c; `start` and `cut` by one bit a byte */
 	/* bit a byte of the original file, like start: an instruction, a table or an exception
 	 * leads there, or forms the address */
 	uint8_t *met;
+	VEC(vaddr) traps;	/* instructions of FDEs behind which a handler goes on */
 	vaddr end_of_code, end;	/* of the last executable section, of all segments */
 	VEC(struct vref) ends;	/* instructions that form one of these */
 	bool asks_end;		/* something compares or calculates with them, perhaps */

@@ -150,6 +150,11 @@ bool verify_may_lead(const struct verify *v, vaddr addr, new_vaddr to)
 	return false;
 }
 
+bool verify_is_trap(const struct insn *insn, const uint8_t *code)
+{
+	return insn->kind == INSN_TRAP || code[0] == 0xcc || code[0] == 0xf1;
+}
+
 bool verify_goes_on(const struct verify *v, uint32_t fde, vaddr addr)
 {
 	const struct vfde *f = &v->ocfi.fde[fde];

@@ -184,10 +184,10 @@ int verify_placement(struct verify *v)
 	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
 		if (check_moved(v, i) < 0)
 			return -1;
-	if (v->pointers.redirects.n == 0)
-		return 0;
 	if (verify_each_holder(v, note_held, NULL) < 0)
 		return -1;
+	if (v->pointers.redirects.n == 0)
+		return 0;
 	bool *jumps = arena_array(v->a, v->ocfi.nfde, sizeof(*jumps));
 	for (uint32_t i = 0; i < v->refs.all.n; i++)
 		if (v->refs.all.v[i].kind == REF_JUMP && v->refs.all.v[i].fde != NO_FDE)

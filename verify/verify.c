@@ -68,7 +68,8 @@
  *       more code behind them; int3 and all else goes on, for a handler may
  *       (verify_goes_on()).  A call comes back to the instruction behind it, if at all, or
  *       behind a return of one byte there (code.c leaves such code alone).  Reason: compilers
- *       know no other way, but for -fsplit-stack.  [test_assumptions.c, knows_flow.sh]
+ *       know no other way, but for -fsplit-stack.  Data behind a trap nothing leads to
+ *       (behindtraps.c); data behind a call are not seen.  [test_assumptions.c, knows_flow.sh]
  *   A4  Addresses of code in code loaded at any address are formed by `lea ADDRESS(%rip)` of
  *       64 bits, or as a distance of 64 bits from the GOT.  Reason: the psABI's code models
  *       have no other forms.  Any other operand that yields a redirected pointer is refused
@@ -89,7 +90,8 @@
  *       word among numbers of other kinds, which could be one by chance, a plain word of 32
  *       bits, a distance from elsewhere, and a constant that looks like a mask, a round number
  *       or text are not seen.  Nor are words that lead into a function with indirect jumps,
- *       which may go there, unless they are distances from themselves.
+ *       which may go there, unless they are distances from themselves, nor labels that code of
+ *       such a function forms of its own.
  *       [test_watchedcode.c, test_unseen.c]
  *   A7  Where the code shows no bound of the index (bounds.c), a jump table has no entry
  *       behind a word that leads to no instruction, nor where its section ends or something
@@ -155,6 +157,8 @@ const struct verify_part verify_parts[] = {
 	  "no code that can run gets at the old value of a redirected pointer" },
 	{ "watchedcode", verify_watchedcode,
 	  "code whose inner addresses others know has no image" },
+	{ "behindtraps", verify_behindtraps,
+	  "nor has code in which data may stand behind a trap" },
 	{ "innerwords", verify_innerwords,
 	  "nor has code where a word of data leads inside a function" },
 	{ "firstbytes", verify_firstbytes,

@@ -5,6 +5,9 @@
  *
  * INSIDE    an instruction of another function, or one between FDEs, forms the address by a
  *           lea, or has it as a constant in a program linked to a fixed address;
+ * OWN       the same by an instruction of the function itself, which has no indirect jump that
+ *           could go there: it tells a handler, or a callee.  What an instruction forms of its
+ *           own place is a base, from which the large model's code finds the GOT;
  * SYMBOL    a dynamic symbol has the address;
  * HELD      a relocation puts the address into data, and its function has no indirect jump that
  *           could go there; the address of a symbol itself is taken for an entry;
@@ -33,15 +36,18 @@ static bool has_image(const struct verify *v, vaddr addr)
 	return blockmap_find_orig(&v->map, addr) != NULL;
 }
 
-static int check_formed(struct verify *v)
+static int check_formed(struct verify *v, const bool *jumps)
 {
 	uint32_t fde;
 
 	for (uint32_t i = 0; i < v->refs.formed.n; i++) {
 		const struct vref *r = &v->refs.formed.v[i];
 
-		if (!is_inside(v, r->to, &fde) || !has_image(v, r->to) ||
-		    (r->fde != NO_FDE && verify_group(v, r->fde) == verify_group(v, fde)))
+		if (!is_inside(v, r->to, &fde) || !has_image(v, r->to))
+			continue;
+		uint32_t group = verify_group(v, fde);
+		if (r->fde != NO_FDE && verify_group(v, r->fde) == group &&
+		    (r->to == r->addr || jumps[group]))
 			continue;
 		return refuse(
 			v, "the code at 0x%llx was moved, but that at 0x%llx knows its address",
@@ -169,5 +175,5 @@ int verify_watchedcode(struct verify *v)
 		    check_list(v, s) < 0)
 			return -1;
 	}
-	return check_formed(v) < 0 ? -1 : verify_each_holder(v, check_held, &w);
+	return check_formed(v, w.jumps) < 0 ? -1 : verify_each_holder(v, check_held, &w);
 }

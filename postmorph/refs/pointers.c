@@ -288,7 +288,7 @@ static void look_at_constants(struct text *t, const struct insn *insn, const uin
 	uint32_t n = insn_constants((struct bytes){ code, insn->len }, c);
 	for (uint32_t i = 0; i < n; i++) {
 		guess_in_front(t, c[i]);
-		watched_note_constant(t, insn, code, c[i]);
+		watched_note_constant(t, insn, code, c[i], false);
 	}
 }
 
@@ -308,6 +308,8 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 			mark(t, target);
 			if (!fn_holds(fn, target))
 				watched_note_formed(t, target);
+			else if (target != prog_insn_addr(t->prog, insn))
+				watched_note_held(t, target);
 			references_note(t, fn, insn);
 			text_note_object(t, target);
 			tablescan_note(t, fn, target);
@@ -336,8 +338,7 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 			if (text_holds(t, c[i]))
 				references_note_constant(t, insn, code,
 							 prog_insn_addr(t->prog, insn), c[i]);
-			if (!fn_holds(fn, c[i]))
-				watched_note_constant(t, insn, code, c[i]);
+			watched_note_constant(t, insn, code, c[i], fn_holds(fn, c[i]));
 		}
 	}
 }

@@ -12,8 +12,10 @@
  *            of an instruction;
  *   order    code asks whether something is above or below its entry, or how far above; by
  *            register, or by a constant, which can be a bound of any byte as well;
- *   held     a relocation puts the address of an instruction in its middle into data, and it
- *            has no jump that could go there;
+ *   held     a relocation puts the address of an instruction in its middle into data, or its
+ *            own code forms it, as for a handler or for a callee that asks who called it, and
+ *            it has no jump that could go there.  Code of the large model forms the address at
+ *            which it stands: that is a base, not a label;
  *   symbol   a dynamic symbol has the address of an instruction in its middle: code of any
  *            module may read it from the GOT;
  *   constant in a program linked to a fixed address, code of another function has the address
@@ -112,10 +114,10 @@ static bool is_round(uint64_t value)
 }
 
 void watched_note_constant(struct text *t, const struct insn *insn, const uint8_t *code,
-			   uint64_t value)
+			   uint64_t value, bool own)
 {
 	if (!is_round(value) && !is_number(code, insn->len, value))
-		watched_note_inside(t, value);
+		(own ? watched_note_held : watched_note_inside)(t, value);
 }
 
 void watched_note_bound(struct text *t, uint32_t by, vaddr value, bool wide)

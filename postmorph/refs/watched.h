@@ -10,9 +10,10 @@ void watched_note_formed(struct text *t, vaddr place);
 /* Code outside of the function, if it is one, has the address of an instruction in its
  * middle. */
 void watched_note_inside(struct text *t, vaddr place);
-/* Code linked to a fixed address has the constant; if that is no number, it is the address. */
+/* Code linked to a fixed address has the constant, and is that of the same function if `own`;
+ * if that is no number, it is the address. */
 void watched_note_constant(struct text *t, const struct insn *insn, const uint8_t *code,
-			   uint64_t value);
+			   uint64_t value, bool own);
 /* Code of function `by`, linked to a fixed address, asks what lies before and after that
  * address, of 64 bits if `wide`. */
 void watched_note_bound(struct text *t, uint32_t by, vaddr value, bool wide);
@@ -21,7 +22,8 @@ void watched_note_order(struct text *t, vaddr entry);
 /* Code reads or writes memory by that address, or calculates with it: if it is that of the
  * first bytes of a function, or close by, the function stays. */
 void watched_note_read(struct text *t, vaddr place);
-/* A relocation holds the address; what that means is judged once all jumps are known. */
+/* A relocation holds the address, or the function's own code forms it; what that means is
+ * judged once all jumps are known. */
 void watched_note_held(struct text *t, vaddr place);
 void watched_judge(struct text *t);
 

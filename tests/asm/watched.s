@@ -89,7 +89,7 @@ L_labels:
 	.quad	L_one, L_two
 	.text
 
-# Its own affair.
+# It tells a handler, or whom it calls, where it will be.
 begin remembers
 	lea	1f(%rip), %rax
 	mov	%rax, (%rdi)
@@ -97,6 +97,23 @@ begin remembers
 1:	mov	$3, %ecx
 	ret
 end remembers
+
+# The same where it may want to go there by itself.
+begin goes_there
+	lea	1f(%rip), %rax
+	mov	%rax, (%rdi)
+	jmp	*(%rsi)
+1:	mov	$4, %ecx
+	ret
+end goes_there
+
+# Its own place is a base to find something else by.
+begin has_base
+	mov	$5, %ecx
+1:	lea	1b(%rip), %rax
+	add	%rdi, %rax
+	ret
+end has_base
 
 # Control arrives there, nothing else.
 begin jumped_into

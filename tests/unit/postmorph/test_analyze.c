@@ -50,7 +50,7 @@ static void every_function_has_its_reason(void **state)
 		{ "middle_of_insn_later", SKIP_MID_INSN },
 		{ "falls_out", SKIP_NONE },
 		{ "jumped_into", SKIP_NONE },
-		{ "address_taken_inside", SKIP_NONE },
+		{ "address_taken_inside", SKIP_WATCHED },
 		{ "handler", SKIP_SIGNAL_FRAME },
 		{ "catches", SKIP_NONE },
 		{ "split", SKIP_NONE },
@@ -79,7 +79,8 @@ static void a_function_that_others_look_for_stays(void **state)
 		{ "waits", SKIP_WATCHED }, { "use_waits", SKIP_NONE },
 		{ "first_of_all", SKIP_WATCHED }, { "known_by_name", SKIP_NONE },
 		{ "may_fail", SKIP_WATCHED }, { "threaded", SKIP_NONE },
-		{ "remembers", SKIP_NONE }, { "jumped_into", SKIP_NONE },
+		{ "remembers", SKIP_WATCHED }, { "jumped_into", SKIP_NONE },
+		{ "goes_there", SKIP_NONE }, { "has_base", SKIP_NONE },
 		{ "restarts", SKIP_RSEQ }, { "restarts_by_name", SKIP_RSEQ },
 		{ "may_fail_by_name", SKIP_WATCHED }, { "measured", SKIP_WATCHED },
 	};
@@ -129,6 +130,21 @@ static void a_function_that_data_knows_inside_stays(void **state)
 	check_skips("inner", "-shared", expected, sizeof(expected) / sizeof(expected[0]));
 	check_skips("inner", "-static -no-pie -Wa,--defsym,FIXED=1", fixed,
 		    sizeof(fixed) / sizeof(fixed[0]));
+}
+
+static void a_function_with_data_behind_a_trap_stays(void **state)
+{
+	static const struct skipped expected[] = {
+		{ "told", SKIP_BEHIND_TRAP }, { "numbered", SKIP_BEHIND_TRAP },
+		{ "nopped", SKIP_BEHIND_TRAP }, { "trapped", SKIP_NONE },
+		{ "padded", SKIP_NONE }, { "last", SKIP_NONE },
+		{ "jumping", SKIP_NONE }, { "switching", SKIP_NONE },
+	};
+
+	(void)state;
+	check_skips("behindtraps", "-shared", expected, sizeof(expected) / sizeof(expected[0]));
+	check_skips("behindtraps", "-static -no-pie", expected,
+		    sizeof(expected) / sizeof(expected[0]));
 }
 
 static void a_function_whose_place_is_asked_for_stays(void **state)
@@ -455,6 +471,7 @@ int main(void)
 		cmocka_unit_test(every_function_has_its_reason),
 		cmocka_unit_test(a_function_that_others_look_for_stays),
 		cmocka_unit_test(a_function_that_data_knows_inside_stays),
+		cmocka_unit_test(a_function_with_data_behind_a_trap_stays),
 		cmocka_unit_test(a_function_whose_place_is_asked_for_stays),
 		cmocka_unit_test(pointers_keep_their_value_where_that_matters),
 		cmocka_unit_test(the_entry_jump_goes_behind_endbr64),

@@ -17,6 +17,7 @@ static void what_others_look_for_has_no_image(void **state)
 		const char *flags, *fn, *why;
 	} refused[] = {
 		{ any, "waits", "knows its address" },
+		{ any, "remembers", "knows its address" },
 		{ any, "first_of_all", "looks at it" },
 		{ any, "measured", "looks at it" },
 		{ any, "may_fail", "holds its address" },
@@ -24,6 +25,7 @@ static void what_others_look_for_has_no_image(void **state)
 		{ any, "may_fail_by_name", "holds its address" },
 		{ any, "restarts_by_name", "restartable sequence" },
 		{ fixed, "waits", "knows its address" },
+		{ fixed, "remembers", "knows its address" },
 		{ fixed, "restarts", "restartable sequence" },
 	};
 

@@ -1,0 +1,56 @@
+/* behindtraps.c - code in which data may stand behind a trap has no image
+ *
+ * A handler may read what stands behind a trap, and go on behind that.  An image that has the
+ * trap may have something else there: a branch is another one, a block ends.
+ *
+ * What a compiler puts behind a trap is another trap, padding, or code to which something
+ * leads: a branch, a table, an exception, an address in code or in data.  Everything else is
+ * taken for data.  NOPs that are not at such a place are padding if they end at one, and that
+ * is aligned.
+ *
+ * A function with indirect jumps may go there by these: of that nothing is shown.
+ *
+ * Tested by tests/unit/verify/test_behindtraps.c.
+ */
+#include "verify/lookup.h"
+
+static bool may_be_data(const struct verify *v, uint32_t fde, vaddr addr)
+{
+	enum { ALIGNED = 8 };
+	vaddr end = v->ocfi.fde[fde].addr + v->ocfi.fde[fde].len, at = addr, target;
+	struct insn insn;
+
+	for (; at < end; at += insn.len) {
+		struct bytes code = verify_orig_code(v, at);
+
+		if (verify_is_met(v, at))
+			return at != addr && at % ALIGNED != 0;
+		if (!insn_decode(code, at, &insn, &target))
+			return true;
+		if (insn.kind != INSN_NOP)
+			return !verify_is_trap(&insn, code.p);
+	}
+	return false;
+}
+
+int verify_behindtraps(struct verify *v)
+{
+	bool *jumps = arena_array(v->a, v->ocfi.nfde, sizeof(*jumps));
+
+	for (uint32_t i = 0; i < v->refs.all.n; i++)
+		if (v->refs.all.v[i].kind == REF_JUMP && v->refs.all.v[i].fde != NO_FDE)
+			jumps[verify_group(v, v->refs.all.v[i].fde)] = true;
+	for (uint32_t i = 0; i < v->walk.traps.n; i++) {
+		vaddr trap = v->walk.traps.v[i], target;
+		uint32_t fde = vcfi_find(&v->ocfi, trap);
+		struct insn insn;
+
+		if (!blockmap_find_orig(&v->map, trap) || jumps[verify_group(v, fde)] ||
+		    !insn_decode(verify_orig_code(v, trap), trap, &insn, &target) ||
+		    !may_be_data(v, fde, trap + insn.len))
+			continue;
+		return refuse(v, "the code at 0x%llx was moved, but data may stand behind it",
+			      ULL(trap));
+	}
+	return 0;
+}
