@@ -4,9 +4,9 @@
  * trap may have something else there: a branch is another one, a block ends.
  *
  * What a compiler puts behind a trap is another trap, padding, or code to which something
- * leads: a branch, a table, an exception, an address in code or in data.  Everything else is
- * taken for data.  NOPs that are not at such a place are padding if they end at one, and that
- * is aligned.
+ * leads: a branch, a table, an exception, an address in code or in data; behind int3 also a NOP
+ * that says what it means (code.c compares it).  Everything else is taken for data.  NOPs that
+ * are not at such a place are padding if they end at one, and that is aligned.
  *
  * A function with indirect jumps may go there by these: of that nothing is shown.
  *
@@ -14,7 +14,7 @@
  */
 #include "verify/lookup.h"
 
-static bool may_be_data(const struct verify *v, uint32_t fde, vaddr addr)
+static bool may_be_data(const struct verify *v, uint32_t fde, vaddr addr, bool may_say)
 {
 	enum { ALIGNED = 8 };
 	vaddr end = v->ocfi.fde[fde].addr + v->ocfi.fde[fde].len, at = addr, target;
@@ -27,6 +27,8 @@ static bool may_be_data(const struct verify *v, uint32_t fde, vaddr addr)
 			return at != addr && at % ALIGNED != 0;
 		if (!insn_decode(code, at, &insn, &target))
 			return true;
+		if (insn.kind == INSN_NOP && at == addr && may_say)
+			return false;
 		if (insn.kind != INSN_NOP)
 			return !verify_is_trap(&insn, code.p);
 	}
@@ -47,7 +49,7 @@ int verify_behindtraps(struct verify *v)
 
 		if (!blockmap_find_orig(&v->map, trap) || jumps[verify_group(v, fde)] ||
 		    !insn_decode(verify_orig_code(v, trap), trap, &insn, &target) ||
-		    !may_be_data(v, fde, trap + insn.len))
+		    !may_be_data(v, fde, trap + insn.len, insn.kind != INSN_TRAP))
 			continue;
 		return refuse(v, "the code at 0x%llx was moved, but data may stand behind it",
 			      ULL(trap));

@@ -10,7 +10,8 @@
  *           as long as some register holds the address.
  * LOOKED AT An operand in memory that is addressed by such a register; arithmetic with it;
  *           a comparison with it whose result is used for more than equal or not; an operand
- *           in memory at the entry itself.
+ *           in memory at the entry itself; a call, through the linkage table, of a function
+ *           that looks at what it is given (verify_looks_at_arguments()).
  *
  * BOUNDED   Compilers move a bound: `pc >= f && pc < f + 30` forms f + 30 alone.  So a lea of
  *           the address of any byte in another function, or of the padding behind it, counts as
@@ -30,6 +31,7 @@
 
 enum { LINE = 32 };		/* instructions that are followed; chosen, not measured */
 enum { CALL_WRITES = 0x0fc7 };	/* rax rcx rdx rsi rdi r8..r11 */
+enum { PASSED = 1 << 7 | 1 << 6 | 1 << 2 };	/* rdi rsi rdx */
 
 struct seen {
 	ZydisDecodedInstruction in;
@@ -88,10 +90,24 @@ static bool orders(const struct seen *s)
 	return conditional && (s->in.opcode & 0x0e) != 0x04;
 }
 
+/* A call, or a jump that is one, of what looks at its arguments. */
+static bool calls_looker(const struct verify *v, const struct seen *s, vaddr behind)
+{
+	const ZydisDecodedOperand *o = &s->o[0];
+
+	if (s->in.mnemonic != ZYDIS_MNEMONIC_CALL && s->in.mnemonic != ZYDIS_MNEMONIC_JMP)
+		return false;
+	if (o->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		return verify_looks_at_arguments(v, behind + o->imm.value.u);
+	return o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->mem.base == ZYDIS_REGISTER_RIP &&
+	       verify_looks_at_arguments(v, behind + (vaddr)o->mem.disp.value);
+}
+
 /* The code looks at what the address in registers `held` leads to, or where that is; the flags
  * are those of a comparison with it if `compared`. */
-static bool looks(struct bytes code, uint16_t held, bool compared)
+static bool looks(const struct verify *v, vaddr at, uint16_t held, bool compared)
 {
+	struct bytes code = verify_orig_code(v, at);
 	struct seen s;
 
 	for (int i = 0; i < LINE && (held || compared) && decode(code, &s); i++) {
@@ -99,7 +115,8 @@ static bool looks(struct bytes code, uint16_t held, bool compared)
 		uint16_t writes = operands(&s, ZYDIS_OPERAND_ACTION_MASK_WRITE);
 
 		if (addresses_by(&s, held) || (reads && calculates(s.in.mnemonic)) ||
-		    (compared && orders(&s)))
+		    (compared && orders(&s)) ||
+		    ((held & PASSED) && calls_looker(v, &s, at + s.in.length)))
 			return true;
 		if (s.in.mnemonic == ZYDIS_MNEMONIC_CMP)
 			compared = reads;
@@ -119,6 +136,7 @@ static bool looks(struct bytes code, uint16_t held, bool compared)
 		if (reads && s.in.mnemonic == ZYDIS_MNEMONIC_MOV)
 			held |= writes;
 		code = (struct bytes){ code.p + s.in.length, code.n - s.in.length };
+		at += s.in.length;
 	}
 	return false;
 }
@@ -153,11 +171,11 @@ static bool uses(const struct vref *r, const struct seen *s)
 	return false;
 }
 
-static bool asks_order(const struct vref *r, struct bytes code, const struct seen *s)
+static bool asks_order(const struct verify *v, const struct vref *r, const struct seen *s)
 {
 	return r->kind == REF_OPERAND && s->in.mnemonic == ZYDIS_MNEMONIC_CMP &&
 	       s->o[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && s->o[1].imm.value.u == r->to &&
-	       looks((struct bytes){ code.p + s->in.length, code.n - s->in.length }, 0, true);
+	       looks(v, r->addr + s->in.length, 0, true);
 }
 
 /* The FDE of a byte that is no entry, or of what ends just in front of it, where the next one
@@ -194,7 +212,7 @@ static int check_bound(struct verify *v, const struct vref *r)
 	    !has_image(v, f->addr + f->len - 1))
 		return 0;
 	code = verify_orig_code(v, r->addr);
-	if (r->kind != REF_LEA && (!code.p || !decode(code, &s) || !asks_order(r, code, &s)))
+	if (r->kind != REF_LEA && (!code.p || !decode(code, &s) || !asks_order(v, r, &s)))
 		return 0;
 	return refuse(v,
 		      "the function at 0x%llx was moved, but the code at 0x%llx asks what lies "
@@ -211,13 +229,12 @@ static int check(struct verify *v, const struct vref *r)
 	    !verify_has_entry(v, r->to) || !code.p || !decode(code, &s))
 		return 0;
 	uint16_t reg = formed_in(r, &s);
-	if (r->kind == REF_OPERAND && (uses(r, &s) || asks_order(r, code, &s)))
+	if (r->kind == REF_OPERAND && (uses(r, &s) || asks_order(v, r, &s)))
 		return refuse(v,
 			      "the function at 0x%llx was moved, but the code at 0x%llx "
 			      "calculates with its address",
 			      ULL(r->to), ULL(r->addr));
-	if (!reg ||
-	    !looks((struct bytes){ code.p + s.in.length, code.n - s.in.length }, reg, false))
+	if (!reg || !looks(v, r->addr + s.in.length, reg, false))
 		return 0;
 	return refuse(v,
 		      "the function at 0x%llx was moved, but the code at 0x%llx looks at it by "
@@ -253,8 +270,7 @@ static bool asks_end(const struct verify *v, const struct vref *r)
 
 	if (r->kind != REF_LEA || !code.p || !decode(code, &s))
 		return true;
-	return looks((struct bytes){ code.p + s.in.length, code.n - s.in.length },
-		     formed_in(r, &s), false);
+	return looks(v, r->addr + s.in.length, formed_in(r, &s), false);
 }
 
 int verify_firstbytes(struct verify *v)

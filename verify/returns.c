@@ -75,6 +75,21 @@ static bool never_returns_by_name(const struct image *img, const char *name,
 	return false;
 }
 
+/* These, too, have been chosen apart from the Editor's. */
+static bool looks_by_name(const char *name)
+{
+	static const char *const names[] = {
+		"memcpy", "memmove", "mempcpy", "__memcpy_chk", "__memmove_chk", "memcmp",
+		"bcmp", "memset", "mprotect", "pkey_mprotect", "madvise", "mincore", "prctl",
+		"write", "fwrite",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
 /* The loader makes it constant before the program runs. */
 static bool is_relro(const struct verify *v, vaddr addr)
 {
@@ -118,6 +133,7 @@ static void collect_slots(struct verify *v, int64_t table, int64_t table_size)
 
 		slot.dead = name && never_returns_by_name(&v->orig, name,
 							  (uint32_t)ELF64_R_SYM(info));
+		slot.looks = name && looks_by_name(name);
 		vec_push(v->a, &v->calls.slots, slot);
 	}
 }
@@ -248,6 +264,15 @@ static vaddr slot_of_stub(const struct verify *v, vaddr addr)
 bool verify_is_stub(const struct verify *v, vaddr addr)
 {
 	return slot_of_stub(v, addr) != 0;
+}
+
+bool verify_looks_at_arguments(const struct verify *v, vaddr called)
+{
+	const struct vslot *s = find_slot(&v->calls.slots, called);
+
+	if (!s)
+		s = find_slot(&v->calls.slots, slot_of_stub(v, called));
+	return s && s->looks;
 }
 
 vaddr verify_stub_slot(const struct verify *v, vaddr addr)

@@ -16,6 +16,7 @@ struct vslot {			/* filled by the dynamic linker with a function's address */
 	vaddr addr;
 	vaddr local;		/* the function, when it is one of the module; else 0 */
 	bool dead;		/* the function never returns */
+	bool looks;		/* it reads, writes or protects what its arguments lead to */
 };
 
 struct vslots {			/* VEC: slots of the original's GOT, ascending */
@@ -39,6 +40,9 @@ bool verify_is_slot(const struct vcalls *calls, vaddr addr);
 /* Is it known what the loader puts into the slot?  *function: one of the module's, 0: another
  * module's. */
 bool verify_slot_function(const struct verify *v, vaddr addr, vaddr *function);
+/* The call of this slot, or of a stub for it, is one of a library's function that reads, writes
+ * or protects memory whose address it is given. */
+bool verify_looks_at_arguments(const struct verify *v, vaddr called);
 /* At addr stands a stub of the procedure linkage table: going there leaves the module. */
 bool verify_is_stub(const struct verify *v, vaddr addr);
 /* There stands exactly `jmp *slot(%rip)`, perhaps behind endbr64 or with a bnd prefix, and

@@ -6,8 +6,9 @@
  * INSIDE    an instruction of another function, or one between FDEs, forms the address by a
  *           lea, or has it as a constant in a program linked to a fixed address;
  * OWN       the same by an instruction of the function itself, which has no indirect jump that
- *           could go there: it tells a handler, or a callee.  What an instruction forms of its
- *           own place is a base, from which the large model's code finds the GOT;
+ *           could go there: it tells a handler, or a callee.  Its own place, or that behind
+ *           it, is a base from which the large model's code finds the GOT, or what a sanitizer
+ *           tells of where it was called;
  * SYMBOL    a dynamic symbol has the address;
  * HELD      a relocation puts the address into data, and its function has no indirect jump that
  *           could go there; the address of a symbol itself is taken for an entry;
@@ -36,6 +37,16 @@ static bool has_image(const struct verify *v, vaddr addr)
 	return blockmap_find_orig(&v->map, addr) != NULL;
 }
 
+/* Where the instruction stands, or behind itself. */
+static bool is_own_place(const struct verify *v, const struct vref *r)
+{
+	struct insn insn;
+	vaddr target;
+
+	return insn_decode(verify_orig_code(v, r->addr), r->addr, &insn, &target) &&
+	       (r->to == r->addr || r->to == r->addr + insn.len);
+}
+
 static int check_formed(struct verify *v, const bool *jumps)
 {
 	uint32_t fde;
@@ -47,7 +58,7 @@ static int check_formed(struct verify *v, const bool *jumps)
 			continue;
 		uint32_t group = verify_group(v, fde);
 		if (r->fde != NO_FDE && verify_group(v, r->fde) == group &&
-		    (r->to == r->addr || jumps[group]))
+		    (jumps[group] || is_own_place(v, r)))
 			continue;
 		return refuse(
 			v, "the code at 0x%llx was moved, but that at 0x%llx knows its address",

@@ -7,6 +7,9 @@
  * line of code is followed, past conditional branches and calls, until all registers that hold
  * the address are overwritten or the line ends.
  *
+ * A callee may do so, too.  Of those that read, write or protect the memory that they are
+ * given, some are known by name, as far as they are called through the linkage table.
+ *
  * The line is followed for MAX_STEPS instructions, a number that was chosen.
  *
  * Labels are mostly fetched from memory, so that nothing shows who calculates with them but the
@@ -16,12 +19,17 @@
  */
 #include "postmorph/refs/addressuse.h"
 
+#include <string.h>
+
 #include "binary/decoder.h"
 
 enum { MAX_STEPS = 40 };
 enum { CALLER_SAVED = 0x0fc7 };		/* rax rcx rdx rsi rdi r8..r11 */
+enum { ARGUMENTS = 0x00c4 };		/* rdi, rsi, rdx */
 
 struct follow {
+	const struct text *t;
+	vaddr at;			/* of the instruction */
 	uint16_t held;			/* registers that hold the address */
 	bool compared;			/* the flags are those of a comparison with it */
 };
@@ -93,6 +101,41 @@ static bool is_distance(uint16_t held, const ZydisDecodedInstruction *in,
 	       o[0].type == ZYDIS_OPERAND_TYPE_REGISTER && !(bit_of(o[0].reg.value) & held);
 }
 
+/* Copies, compares, writes out or protects what is at an address that it is given. */
+static bool is_looker(const char *name)
+{
+	static const char *const names[] = {
+		"memcpy", "memmove", "mempcpy", "memccpy", "bcopy", "__memcpy_chk",
+		"__memmove_chk", "__mempcpy_chk", "memcmp", "bcmp", "__memcmpeq", "memchr",
+		"memrchr", "rawmemchr", "memmem", "memset", "__memset_chk", "bzero",
+		"explicit_bzero", "mprotect", "pkey_mprotect", "madvise", "msync", "mincore",
+		"mlock", "munmap", "mremap", "prctl", "write", "pwrite", "pwrite64", "send",
+		"sendto", "fwrite", "fwrite_unlocked",
+	};
+
+	for (size_t i = 0; name && i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+/* The address is an argument of such a function, that is called or jumped to. */
+static bool is_looked_at(const struct follow *f, const ZydisDecodedInstruction *in,
+			 const ZydisDecodedOperand *o)
+{
+	const struct image *img = &f->t->prog->img;
+	vaddr behind = f->at + in->length;
+
+	if (!(f->held & ARGUMENTS) || (in->meta.category != ZYDIS_CATEGORY_CALL &&
+				       in->meta.category != ZYDIS_CATEGORY_UNCOND_BR))
+		return false;
+	if (o[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		return is_looker(plt_stub_name(&f->t->plt, img, behind + o[0].imm.value.u));
+	return o[0].type == ZYDIS_OPERAND_TYPE_MEMORY &&
+	       o[0].mem.base == ZYDIS_REGISTER_RIP &&
+	       is_looker(plt_name(&f->t->plt, behind + (vaddr)o[0].mem.disp.value));
+}
+
 /* What this instruction does with the address; if it only hands it on, what holds it
  * afterwards. */
 static enum address_use step(struct follow *f, const ZydisDecodedInstruction *in,
@@ -101,7 +144,8 @@ static enum address_use step(struct follow *f, const ZydisDecodedInstruction *in
 	uint16_t address, reads = registers(in, o, ZYDIS_OPERAND_ACTION_MASK_READ, &address);
 	uint16_t writes = registers(in, o, ZYDIS_OPERAND_ACTION_MASK_WRITE, &address);
 
-	if ((address & f->held) && in->mnemonic != ZYDIS_MNEMONIC_NOP)
+	if (((address & f->held) && in->mnemonic != ZYDIS_MNEMONIC_NOP) ||
+	    is_looked_at(f, in, o))
 		return USE_CALCULATED;
 	if ((reads & f->held) && is_arithmetic(in->mnemonic))
 		return is_distance(f->held, in, o) ? USE_ORDERED : USE_CALCULATED;
@@ -126,8 +170,10 @@ static bool ends_line(ZydisInstructionCategory category)
 	       category == ZYDIS_CATEGORY_INTERRUPT;
 }
 
-static enum address_use follow_use(struct bytes code, struct follow f)
+static enum address_use follow_use(struct follow f)
 {
+	struct bytes code = image_rest(&f.t->prog->img, f.at);
+
 	for (int i = 0; i < MAX_STEPS && (f.held || f.compared); i++) {
 		ZydisDecodedInstruction in;
 		ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
@@ -138,18 +184,20 @@ static enum address_use follow_use(struct bytes code, struct follow f)
 		if (use != USE_NAME || ends_line(in.meta.category))
 			return use;
 		code = (struct bytes){ code.p + in.length, code.n - in.length };
+		f.at += in.length;
 	}
 	return USE_NAME;
 }
 
-enum address_use address_use(struct bytes code, uint8_t reg)
+enum address_use address_use(const struct text *t, vaddr at, uint8_t reg)
 {
-	return follow_use(code, (struct follow){ .held = (uint16_t)(1u << reg) });
+	return follow_use((struct follow){ .t = t, .at = at, .held = (uint16_t)(1u << reg) });
 }
 
-bool address_is_ordered(struct bytes code)
+bool address_is_ordered(const struct text *t, vaddr at)
 {
-	return follow_use(code, (struct follow){ .compared = true }) == USE_ORDERED;
+	return follow_use((struct follow){ .t = t, .at = at, .compared = true }) ==
+	       USE_ORDERED;
 }
 
 /* Its result does not depend on what it reads: xor of a register with itself. */

@@ -5,26 +5,27 @@
 
 #include <stdbool.h>
 
-#include "lib/rd.h"
+#include "postmorph/ir/text.h"
 
 enum address_use {
 	USE_NAME,	/* handed on, called, or compared for equality: it names a function */
-	USE_CALCULATED,	/* something is calculated from it, or memory accessed by it */
+	/* something is calculated from it, or memory accessed by it, perhaps by a callee */
+	USE_CALCULATED,
 	USE_ORDERED,	/* something is asked to be above or below it, or how far */
 };
 
-/* `code` begins behind an instruction that left the address of a function in general
- * register `reg` (0..15 in encoding order): what is done with it first, as far as straight
- * line code shows. */
-enum address_use address_use(struct bytes code, uint8_t reg);
+/* The instruction in front of `at` has left the address of a function in general register
+ * `reg` (0..15 in encoding order): what is done with it first, as far as straight line code
+ * shows. */
+enum address_use address_use(const struct text *t, vaddr at, uint8_t reg);
 
-/* The same for the address of a label: true when it is copied and stored, and nothing else
- * is done with it until the line ends. */
+/* The same for the address of a label, behind which `code` begins: true when it is copied and
+ * stored, and nothing else is done with it until the line ends. */
 bool address_is_only_kept(struct bytes code, uint8_t reg);
 
-/* `code` begins behind a comparison with an address: does it ask for more than whether that is
- * equal? */
-bool address_is_ordered(struct bytes code);
+/* In front of `at` is a comparison with an address: does the code ask for more than whether
+ * that is equal? */
+bool address_is_ordered(const struct text *t, vaddr at);
 
 enum jump_way {
 	WAY_CALCULATED,	/* perhaps: to what no line below describes */

@@ -5,7 +5,8 @@
  * may be branches in them, which an image changes, or ends of blocks.  Code behind a trap is a
  * place to which something leads, for the trap does not come back.  So a function stays where
  * it is when nothing leads to what stands behind one of its traps, past padding and other
- * traps.  Of int3, from which a debugger comes back, that is so of most code.
+ * traps.  Of int3, from which a debugger comes back, that is so of most code.  A NOP right
+ * behind that tells what it means (HWASan), and is code: images have it there, too.
  *
  * A function with a jump that may go anywhere is left out: that may lead there.
  *
@@ -21,16 +22,18 @@ static bool is_trap(const struct text *t, const struct insn *insn)
 	return insn->kind == INSN_TRAP || first == INT3 || first == INT1;
 }
 
-/* Data may stand at insn[0], of `n` that follow a trap.  NOPs are padding where they begin or
- * end at a place to which something leads; that behind them is aligned. */
+/* Data may stand behind the trap insn[0], which `n` instructions follow.  NOPs are padding
+ * where they begin or end at a place to which something leads; that behind them is aligned. */
 static bool may_be_data(const struct text *t, const struct insn *insn, uint32_t n)
 {
 	enum { ALIGN = 8 };
 	const uint8_t leads = MARK_BRANCH | MARK_POINTER | MARK_TABLE | MARK_PAD;
 
-	for (uint32_t i = 0; i < n; i++) {
+	if (insn->kind != INSN_TRAP && n > 0 && insn[1].kind == INSN_NOP)
+		return false;
+	for (uint32_t i = 1; i <= n; i++) {
 		if (t->mark[insn[i].off] & leads)
-			return i > 0 && prog_insn_addr(t->prog, &insn[i]) % ALIGN != 0;
+			return i > 1 && prog_insn_addr(t->prog, &insn[i]) % ALIGN != 0;
 		if (insn[i].kind != INSN_NOP)
 			return !is_trap(t, &insn[i]);
 	}
@@ -45,7 +48,7 @@ static bool has_data(const struct text *t, const struct fn *fn)
 		end += t->piece[fn->range[r].fde].ninsn;
 		for (; i < end; i++)
 			if (is_trap(t, &fn->insn[i]) &&
-			    may_be_data(t, &fn->insn[i + 1], end - i - 1))
+			    may_be_data(t, &fn->insn[i], end - i - 1))
 				return true;
 	}
 	return false;

@@ -308,7 +308,7 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 			mark(t, target);
 			if (!fn_holds(fn, target))
 				watched_note_formed(t, target);
-			else if (target != prog_insn_addr(t->prog, insn))
+			else if (target - prog_insn_addr(t->prog, insn) > insn->len)
 				watched_note_held(t, target);
 			references_note(t, fn, insn);
 			text_note_object(t, target);

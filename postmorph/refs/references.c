@@ -104,7 +104,7 @@ static enum address_use note_use(struct text *t, vaddr to, vaddr at, uint8_t reg
 
 	if (fn == NO_FN || t->prog->fn[fn].entry != to)
 		return USE_NAME;
-	enum address_use use = address_use(image_rest(&t->prog->img, behind), reg);
+	enum address_use use = address_use(t, behind, reg);
 
 	if (use == USE_ORDERED)
 		watched_note_order(t, to);
@@ -157,8 +157,7 @@ bool references_asks(const struct text *t, const struct insn *lea)
 	const uint8_t *code = prog_insn_bytes(t->prog, lea);
 	vaddr behind = prog_insn_addr(t->prog, lea) + lea->len;
 
-	return address_use(image_rest(&t->prog->img, behind), filled_register(lea, code)) !=
-	       USE_NAME;
+	return address_use(t, behind, filled_register(lea, code)) != USE_NAME;
 }
 
 /* A comparison with a constant that asks for order. */
@@ -166,7 +165,7 @@ static bool is_bound(const struct text *t, const struct insn *insn, const uint8_
 		     vaddr at)
 {
 	return (code[0] == 0x3d || (code[0] == 0x81 && (code[1] >> 3 & 7) == 7)) &&
-	       address_is_ordered(image_rest(&t->prog->img, at + insn->len));
+	       address_is_ordered(t, at + insn->len);
 }
 
 void references_note_constant(struct text *t, const struct insn *insn, const uint8_t *code,

@@ -14,8 +14,8 @@
  *            register, or by a constant, which can be a bound of any byte as well;
  *   held     a relocation puts the address of an instruction in its middle into data, or its
  *            own code forms it, as for a handler or for a callee that asks who called it, and
- *            it has no jump that could go there.  Code of the large model forms the address at
- *            which it stands: that is a base, not a label;
+ *            it has no jump that could go there.  The address where it stands, or behind
+ *            itself, code forms as a base (large model), or to tell where it is (sanitizers);
  *   symbol   a dynamic symbol has the address of an instruction in its middle: code of any
  *            module may read it from the GOT;
  *   constant in a program linked to a fixed address, code of another function has the address

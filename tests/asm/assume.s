@@ -77,6 +77,7 @@ begin breaks
 	test	%edi, %edi
 	je	1f
 	int3
+	nopl	0x45(%rax)
 	mov	$5, %eax
 1:	add	$1, %eax
 	ret

@@ -45,6 +45,16 @@ begin trapped
 	ret
 end trapped
 
+# The NOP says what the trap means.
+begin meaning
+	test	%edi, %edi
+	jne	1f
+	int3
+	nopl	0x45(%rax)
+1:	mov	$14, %eax
+	ret
+end meaning
+
 # Padding, then the same.
 begin padded
 	test	%edi, %edi

@@ -80,6 +80,31 @@ begin reads_at
 	nop
 	ret
 end reads_at
+	.ifndef FIXED
+	.p2align 4
+	plain copied
+begin copies
+	lea	copied(%rip), %rsi
+	mov	$48, %edx
+	call	memcpy@PLT
+	ret
+end copies
+	.p2align 4
+	plain protected
+begin protects
+	lea	protected(%rip), %rdi
+	mov	$5, %edx
+	jmp	*mprotect@GOTPCREL(%rip)
+end protects
+	.p2align 4
+	plain handed_on
+begin hands_on
+	lea	handed_on(%rip), %rsi
+	mov	$2, %edi
+	call	signal@PLT
+	ret
+end hands_on
+	.endif
 	.p2align 4
 	plain read_by_uncovered
 	.p2align 4

@@ -112,6 +112,8 @@ begin has_base
 	mov	$5, %ecx
 1:	lea	1b(%rip), %rax
 	add	%rdi, %rax
+	lea	1f(%rip), %rdx
+1:	mov	%rdx, (%rdi)
 	ret
 end has_base
 

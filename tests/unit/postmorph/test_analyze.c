@@ -137,7 +137,7 @@ static void a_function_with_data_behind_a_trap_stays(void **state)
 	static const struct skipped expected[] = {
 		{ "told", SKIP_BEHIND_TRAP }, { "numbered", SKIP_BEHIND_TRAP },
 		{ "nopped", SKIP_BEHIND_TRAP }, { "trapped", SKIP_NONE },
-		{ "padded", SKIP_NONE }, { "last", SKIP_NONE },
+		{ "padded", SKIP_NONE }, { "last", SKIP_NONE }, { "meaning", SKIP_NONE },
 		{ "jumping", SKIP_NONE }, { "switching", SKIP_NONE },
 	};
 
@@ -157,6 +157,8 @@ static void a_function_whose_place_is_asked_for_stays(void **state)
 		{ "negated", SKIP_CODE_READ }, { "bounded", SKIP_WATCHED },
 		{ "bounded_behind", SKIP_WATCHED }, { "bounds_behind", SKIP_NONE },
 		{ "finds_got", SKIP_NONE }, { "reads", SKIP_NONE },
+		{ "copied", SKIP_CODE_READ }, { "protected", SKIP_CODE_READ },
+		{ "handed_on", SKIP_NONE },
 	};
 	static const struct skipped fixed[] = {
 		{ "read_by_constant", SKIP_CODE_READ }, { "read_from", SKIP_CODE_READ },

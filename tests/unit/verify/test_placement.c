@@ -23,6 +23,8 @@ static void what_is_looked_at_has_no_image(void **state)
 		{ ANY, "paged", "has a page" },
 		{ ANY, "read_from", "looks at it" },
 		{ FIXED, "read_from", "looks at it" },
+		{ ANY, "copied", "looks at it" },
+		{ ANY, "protected", "looks at it" },
 		{ FIXED, "read_by_constant", "looks at it" },
 		{ ANY, "read_at", "reads or writes its first bytes" },
 		{ ANY, "read_by_uncovered", "reads or writes its first bytes" },
