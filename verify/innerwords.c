@@ -35,13 +35,6 @@ static bool begins(const struct section *s, const char *name)
 	return strncmp(s->name, name, strlen(name)) == 0;
 }
 
-static bool is_mixed(const struct section *s)
-{
-	return begins(s, ".rodata") || begins(s, ".data") || begins(s, ".lrodata") ||
-	       begins(s, ".ldata") || begins(s, ".tdata") || begins(s, ".interp") ||
-	       (s->name[0] == '.' && (s->h.sh_flags & SHF_WRITE));
-}
-
 static bool holds_tables(const struct section *s)
 {
 	return s->h.sh_type == SHT_PROGBITS && (s->h.sh_flags & SHF_ALLOC) &&
@@ -188,8 +181,9 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 
 	if (is_moved(v, at + word) && (!s->mixed || in_wide_table(s, at)))
 		return refuse_word(s, at, at + word);
-	if (v->orig.eh.e_type == ET_EXEC && is_moved(v, word) && !jumps(v, has_jump, word) &&
-	    (!s->mixed || (!is_bytes(word) && in_table(s, at, FULL, word))))
+	if (v->orig.eh.e_type == ET_EXEC && is_moved(v, word) &&
+	    (!s->mixed || (!jumps(v, has_jump, word) && !is_bytes(word) &&
+			   in_table(s, at, FULL, word))))
 		return refuse_word(s, at, word);
 	return 0;
 }
@@ -242,7 +236,7 @@ int verify_innerwords(struct verify *v)
 			has_jump[verify_group(v, v->refs.all.v[i].fde)] = true;
 	for (uint32_t i = 0; i < v->orig.nsh; i++) {
 		const struct section *section = &v->orig.sh[i];
-		struct scan s = { .v = v, .s = section, .mixed = is_mixed(section) };
+		struct scan s = { .v = v, .s = section, .mixed = verify_is_mixed(section) };
 
 		image_span(&v->orig, &s.lo, &s.hi);
 		if (holds_tables(section) && check_section(&s, has_jump) < 0)

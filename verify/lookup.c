@@ -234,3 +234,14 @@ const struct section *verify_new_text_of(const struct verify *v, const Elf64_Sym
 		return NULL;
 	return in;
 }
+
+bool verify_is_mixed(const struct section *s)
+{
+	static const char *const mixed[] = { ".rodata", ".data", ".lrodata", ".ldata", ".tdata",
+					     ".interp" };
+
+	for (size_t i = 0; i < sizeof(mixed) / sizeof(mixed[0]); i++)
+		if (strncmp(s->name, mixed[i], strlen(mixed[i])) == 0)
+			return true;
+	return s->name[0] == '.' && (s->h.sh_flags & SHF_WRITE);
+}

@@ -56,6 +56,10 @@ bool verify_is_text_of(const struct verify *v, uint32_t fde, new_vaddr from, uin
  * NULL. */
 const struct section *verify_new_text_of(const struct verify *v, const Elf64_Sym *sym);
 
+/* Data of all kinds stands in the section, and tables of computed jumps; others hold what their
+ * makers have put there. */
+bool verify_is_mixed(const struct section *s);
+
 bool verify_same_bytes(struct bytes x, struct bytes y);
 /* Sorts n addresses, and asks whether x is among n sorted ones.  n may be 0. */
 void verify_sort_addrs(vaddr *addr, uint32_t n);

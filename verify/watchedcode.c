@@ -11,7 +11,8 @@
  *           tells of where it was called;
  * SYMBOL    a dynamic symbol has the address;
  * HELD      a relocation puts the address into data, and its function has no indirect jump that
- *           could go there; the address of a symbol itself is taken for an entry;
+ *           could go there, or these data are a section of their own, by which nothing jumps;
+ *           the address of a symbol itself is taken for an entry;
  * RSEQ      a word of a section of restartable sequences holds the address;
  * LISTED    a word of a section for tools that patch code holds the address, or the start of
  *           the function, or bytes in front of that; as it is, or as a distance from the word.
@@ -162,8 +163,10 @@ static int check_held(struct verify *v, const struct vholder *h, void *ctx)
 			      ULL(h->value));
 	if (h->kind == HOLDS_WORD || (h->symbol && !h->addend))
 		return 0;
-	if (!is_inside(v, h->value, &fde) || !has_image(v, h->value) ||
-	    w->jumps[verify_group(v, fde)])
+	if (!is_inside(v, h->value, &fde) || !has_image(v, h->value))
+		return 0;
+	const struct section *s = image_section_at(&v->orig, h->place);
+	if (w->jumps[verify_group(v, fde)] && (!s || verify_is_mixed(s)))
 		return 0;
 	return refuse(v,
 		      "the code at 0x%llx was moved, but the word at 0x%llx holds its address",

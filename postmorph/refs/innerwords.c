@@ -114,8 +114,8 @@ static bool is_unwind(const char *name)
 	       strncmp(name, ".gcc_except_table", 17) == 0;
 }
 
-/* Data of all kinds stands in these; others hold what their makers have put there. */
-static bool is_mixed(const struct section *s)
+/* Other sections hold what their makers have put there. */
+bool innerwords_is_mixed(const struct section *s)
 {
 	static const char *const mixed[] = { ".rodata", ".data", ".lrodata", ".ldata",
 					     ".tdata", ".interp" };
@@ -227,7 +227,7 @@ static void look_at_distance(const struct text *t, const struct section *s, vadd
 {
 	uint32_t fn = inside_of(t, at + distance);
 
-	if (fn != NO_FN && (!is_mixed(s) || (!are_halves(distance) &&
+	if (fn != NO_FN && (!innerwords_is_mixed(s) || (!are_halves(distance) &&
 					     is_in_table(t, s, at, WORD, at + distance))))
 		stay_inside(t, fn);
 }
@@ -247,11 +247,12 @@ static void look_at_wide(const struct text *t, const struct section *s, vaddr at
 {
 	uint32_t fn = inside_of(t, at + word);
 
-	if (fn != NO_FN && (!is_mixed(s) || distance_in_table(t, s, at)))
+	if (fn != NO_FN && (!innerwords_is_mixed(s) || distance_in_table(t, s, at)))
 		stay_inside(t, fn);
 	fn = t->prog->img.pie_or_dso ? NO_FN : inside_of(t, word);
-	if (fn != NO_FN && !may_be_jumped_to(t, fn, word) &&
-	    (!is_mixed(s) || (!is_bytes(word) && is_in_table(t, s, at, 8, word))))
+	if (fn != NO_FN && (!innerwords_is_mixed(s) ||
+			    (!may_be_jumped_to(t, fn, word) && !is_bytes(word) &&
+			     is_in_table(t, s, at, 8, word))))
 		stay_inside(t, fn);
 }
 

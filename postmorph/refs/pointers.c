@@ -122,7 +122,7 @@ static void mark_symbolic(struct text *t, const struct reloc *r, vaddr symbol)
 		mark_stray(t, symbol);
 	if (r->value != 0) {
 		mark_stray(t, to);
-		watched_note_held(t, to);
+		watched_note_word(t, r->place, to);
 	}
 	listed_note(t, r->place, to);
 	if (in_rseq(t, r->place))
@@ -158,7 +158,7 @@ static void mark_reloc(void *ctx, const struct reloc *r)
 		break;
 	}
 	mark_data(t, r->value);
-	watched_note_held(t, r->value);
+	watched_note_word(t, r->place, r->value);
 	listed_note(t, r->place, r->value);
 	if (in_rseq(t, r->place))
 		skip_rseq(t, r->value);

@@ -14,8 +14,10 @@
  *            register, or by a constant, which can be a bound of any byte as well;
  *   held     a relocation puts the address of an instruction in its middle into data, or its
  *            own code forms it, as for a handler or for a callee that asks who called it, and
- *            it has no jump that could go there.  The address where it stands, or behind
- *            itself, code forms as a base (large model), or to tell where it is (sanitizers);
+ *            it has no jump that could go there.  What a section of its own holds, no function
+ *            jumps by: whatever its jumps are, it is watched.  The address where it stands, or
+ *            that behind itself, code forms as a base (large model), or to tell where it is
+ *            (sanitizers): that is no label;
  *   symbol   a dynamic symbol has the address of an instruction in its middle: code of any
  *            module may read it from the GOT;
  *   constant in a program linked to a fixed address, code of another function has the address
@@ -28,6 +30,8 @@
  * Tested by tests/unit/postmorph/test_analyze.c (a_function_that_others_look_for_stays).
  */
 #include "postmorph/refs/watched.h"
+
+#include "postmorph/refs/innerwords.h"
 
 static void stay(struct text *t, uint32_t fn)
 {
@@ -154,6 +158,14 @@ void watched_note_held(struct text *t, vaddr place)
 {
 	if (inside_of(t, place) != NO_FN)
 		vec_push(t->scratch, &t->held, place);
+}
+
+void watched_note_word(struct text *t, vaddr at, vaddr place)
+{
+	if (inside_of(t, place) == NO_FN)
+		return;
+	const struct section *s = image_section_at(&t->prog->img, at);
+	(s && !innerwords_is_mixed(s) ? watched_note_inside : watched_note_held)(t, place);
 }
 
 void watched_judge(struct text *t)

@@ -22,9 +22,11 @@ void watched_note_order(struct text *t, vaddr entry);
 /* Code reads or writes memory by that address, or calculates with it: if it is that of the
  * first bytes of a function, or close by, the function stays. */
 void watched_note_read(struct text *t, vaddr place);
-/* A relocation holds the address, or the function's own code forms it; what that means is
- * judged once all jumps are known. */
+/* The function's own code forms the address; what that means is judged once all jumps are
+ * known. */
 void watched_note_held(struct text *t, vaddr place);
+/* The same of a relocation that puts the address into the word at `at`. */
+void watched_note_word(struct text *t, vaddr at, vaddr place);
 void watched_judge(struct text *t);
 
 #endif

@@ -89,6 +89,19 @@ L_labels:
 	.quad	L_one, L_two
 	.text
 
+# It may jump anywhere, but not by what a section of its own lists.
+begin keyed
+	mov	$0x12345678, %eax
+L_key:	nopl	0(%rax,%rax)
+	jmp	*(%rdi)
+L_keyed:
+	mov	$6, %eax
+	ret
+end keyed
+	.section keys, "aw"
+	.quad	L_key, L_keyed, 1
+	.text
+
 # It tells a handler, or whom it calls, where it will be.
 begin remembers
 	lea	1f(%rip), %rax

@@ -4,7 +4,7 @@
 # verified.  KNOWS=full: built in all ways; ADDRESS='label front' only these
 . tests/moving.sh
 from=$(realpath tests/programs/knows)
-all=${ADDRESS:-align label tables patched section range end order stubs front own bytes callee argument caller}
+all=${ADDRESS:-align label tables patched section range end keys order stubs front own bytes callee argument caller}
 
 if [ "${KNOWS:-}" = full ]; then
 	ways=()

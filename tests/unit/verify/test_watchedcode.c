@@ -18,6 +18,8 @@ static void what_others_look_for_has_no_image(void **state)
 	} refused[] = {
 		{ any, "waits", "knows its address" },
 		{ any, "remembers", "knows its address" },
+		{ any, "keyed", "holds its address" },
+		{ fixed, "keyed", "holds its address" },
 		{ any, "first_of_all", "looks at it" },
 		{ any, "measured", "looks at it" },
 		{ any, "may_fail", "holds its address" },
