@@ -4,9 +4,11 @@
  * trap may have something else there: a branch is another one, a block ends.
  *
  * What a compiler puts behind a trap is another trap, padding, or code to which something
- * leads: a branch, a table, an exception, an address in code or in data; behind int3 also a NOP
- * that says what it means (code.c compares it).  Everything else is taken for data.  NOPs that
- * are not at such a place are padding if they end at one, and that is aligned.
+ * leads: a branch, a table, an exception, an address in code or in data.  Behind int3, which
+ * debuggers go on behind, it may be a NOP that says what it means (code.c compares it), or a
+ * jump without prefixes within the function, and that of it behind the jump.  Everything else
+ * is taken for data.  NOPs that are not at such a place are padding if they end at one, and
+ * that is aligned.
  *
  * A function with indirect jumps may go there by these: of that nothing is shown.
  *
@@ -14,7 +16,7 @@
  */
 #include "verify/lookup.h"
 
-static bool may_be_data(const struct verify *v, uint32_t fde, vaddr addr, bool may_say)
+static bool is_unmet(const struct verify *v, uint32_t fde, vaddr addr)
 {
 	enum { ALIGNED = 8 };
 	vaddr end = v->ocfi.fde[fde].addr + v->ocfi.fde[fde].len, at = addr, target;
@@ -27,12 +29,37 @@ static bool may_be_data(const struct verify *v, uint32_t fde, vaddr addr, bool m
 			return at != addr && at % ALIGNED != 0;
 		if (!insn_decode(code, at, &insn, &target))
 			return true;
-		if (insn.kind == INSN_NOP && at == addr && may_say)
-			return false;
 		if (insn.kind != INSN_NOP)
 			return !verify_is_trap(&insn, code.p);
 	}
 	return false;
+}
+
+/* The int3 in front of addr may come back to what stands there. */
+static bool is_code_behind_break(const struct verify *v, uint32_t fde, vaddr *addr)
+{
+	struct insn insn;
+	vaddr target;
+
+	if (*addr - v->ocfi.fde[fde].addr >= v->ocfi.fde[fde].len ||
+	    !insn_decode(verify_orig_code(v, *addr), *addr, &insn, &target))
+		return false;
+	if (insn.kind == INSN_JMP && insn.field == 1) {
+		uint32_t to = vcfi_find(&v->ocfi, target);
+
+		if (to != NO_FDE && verify_is_start(v, target) &&
+		    verify_group(v, to) == verify_group(v, fde))
+			*addr += insn.len;
+	}
+	return insn.kind == INSN_NOP;
+}
+
+static bool may_be_data(const struct verify *v, uint32_t fde, const struct insn *trap,
+			vaddr addr)
+{
+	if (trap->kind != INSN_TRAP && is_code_behind_break(v, fde, &addr))
+		return false;
+	return is_unmet(v, fde, addr);
 }
 
 int verify_behindtraps(struct verify *v)
@@ -49,7 +76,7 @@ int verify_behindtraps(struct verify *v)
 
 		if (!blockmap_find_orig(&v->map, trap) || jumps[verify_group(v, fde)] ||
 		    !insn_decode(verify_orig_code(v, trap), trap, &insn, &target) ||
-		    !may_be_data(v, fde, trap + insn.len, insn.kind != INSN_TRAP))
+		    !may_be_data(v, fde, &insn, trap + insn.len))
 			continue;
 		return refuse(v, "the code at 0x%llx was moved, but data may stand behind it",
 			      ULL(trap));

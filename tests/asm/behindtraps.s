@@ -55,6 +55,45 @@ begin meaning
 	ret
 end meaning
 
+# A jump as assertions end with, and what could be the start of one.
+begin asserting
+	mov	$0x12345678, %eax
+	test	%edi, %edi
+	jne	2f
+1:	mov	$15, %eax
+	ret
+2:	test	%esi, %esi
+	jne	3f
+	int3
+	jmp	1b
+3:	mov	$16, %eax
+	ret
+end asserting
+begin seeming
+	test	%edi, %edi
+	je	2f
+	mov	$17, %eax
+	int3
+	.byte	0xeb
+1:	add	%edi, %eax
+2:	ret
+end seeming
+
+begin prefixed
+	mov	$0x12345678, %eax
+	test	%edi, %edi
+	jne	2f
+1:	mov	$18, %eax
+	ret
+2:	test	%esi, %esi
+	jne	3f
+	int3
+	.byte	0x48
+	jmp	1b
+3:	mov	$19, %eax
+	ret
+end prefixed
+
 # Padding, then the same.
 begin padded
 	test	%edi, %edi

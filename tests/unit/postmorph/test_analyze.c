@@ -139,6 +139,8 @@ static void a_function_with_data_behind_a_trap_stays(void **state)
 		{ "told", SKIP_BEHIND_TRAP }, { "numbered", SKIP_BEHIND_TRAP },
 		{ "nopped", SKIP_BEHIND_TRAP }, { "trapped", SKIP_NONE },
 		{ "padded", SKIP_NONE }, { "last", SKIP_NONE }, { "meaning", SKIP_NONE },
+		{ "asserting", SKIP_NONE }, { "seeming", SKIP_BEHIND_TRAP },
+		{ "prefixed", SKIP_BEHIND_TRAP },
 		{ "jumping", SKIP_NONE }, { "switching", SKIP_NONE },
 	};
 

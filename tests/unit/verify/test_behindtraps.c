@@ -12,13 +12,14 @@
 static void what_stands_behind_a_trap_stays_there(void **state)
 {
 	static const char *const flags[] = { "-shared", "-static -no-pie" };
-	static const char *const refused[] = { "told", "numbered", "nopped" };
+	static const char *const refused[] = { "told", "numbered", "nopped", "seeming",
+					       "prefixed" };
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		untrue_expect((struct untrue){ .source = "behindtraps", .flags = flags[i] },
 			      NULL);
-		for (int k = 0; k < 3; k++)
+		for (int k = 0; k < 5; k++)
 			untrue_expect((struct untrue){ .source = "behindtraps",
 						       .flags = flags[i],
 						       .moved = refused[k] },
