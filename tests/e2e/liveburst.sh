@@ -31,9 +31,7 @@ policy() {		# AUTOMATIC LIVE BURST_S [SETTING...]
 	done
 }
 # Answers without end, some by a process of its own, and all are the same, also when it is used otherwise.
-# After so much work as is asked of it, a third of the time is enough.
 cat >"$root/loop" <<'END'
-rest() { [ $n -lt 3000 ] || [ $((n % 12)) != 0 ] || read tick || exit; }
 turn() { set -- "$2" "$3" "$1"; word=$1$2$3; }
 n=0
 while :; do
@@ -45,8 +43,6 @@ while :; do
 			i=$((i + 1))
 		done
 		[ $i = 36 ] && echo "$s ${#t}"
-		n=$((n + 1))
-		rest
 	done
 	i=0 s=0 t=
 	while [ $i -lt 300 ]; do
@@ -58,14 +54,11 @@ while :; do
 	0) (echo "$s ${#t}") ;;
 	*) echo "$s ${#t}" ;;
 	esac
-	rest
 done
 END
-mkfifo "$root/never"
-ticks() { while read -rt 0.02 || echo; do :; done <>"$root/never" 2>/dev/null; }	# as long as somebody reads them
 servers=()
 serve() {		# PROGRAM: its process is $pid
-	ticks | "$root/bin/$1" "$root/loop" >"$root/$1.out" 2>"$root/$1.err" 9>&- &
+	"$root/bin/$1" "$root/loop" >"$root/$1.out" 2>"$root/$1.err" </dev/null 9>&- &
 	pid=$!
 	servers+=("$pid")
 }
