@@ -134,7 +134,7 @@ for user in $users; do
 			root,TERM,* | root,*,counting*) continue ;;
 			*,INT,count* | *,TERM,as*) [ "$user" = root ] || continue ;;
 			esac
-			begin sh -c "for i in $(seq 16); do $T/tried; done"
+			begin sh -c "for i in $(seq -s ' ' 16); do $T/tried; done"
 			kill -$signal "$pid"
 			wait "$pid"
 			code=$?
@@ -142,7 +142,7 @@ for user in $users; do
 		done
 	done
 	wait_for="pairs of runs"
-	begin sh -c "for i in $(seq 16); do $T/tried; done"
+	begin sh -c "for i in $(seq -s ' ' 16); do $T/tried; done"
 	kill -QUIT "$pid"
 	wait "$pid"
 	code=$?
