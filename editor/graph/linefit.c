@@ -107,14 +107,30 @@ static void find_starts(const struct linefit_item *item, const double *end, doub
 	}
 }
 
+/* How many bytes further on the end makes a difference to body(): it, the byte in front of it
+ * or the tail come to another half of a line. */
+static uint32_t until_other(const struct linefit_item *item, uint32_t end)
+{
+	uint32_t a = HALF - end % HALF, b = HALF - (end - 1) % HALF;
+	uint32_t c = HALF - (end - item->tail) % HALF;
+
+	a = a < b ? a : b;
+	return a < c ? a : c;
+}
+
 /* body() of all starts in one half of the first line, since it depends on the end alone then.
  * [k]: the item ends `k` bytes behind where it would if it began with its half. */
 static void find_bodies(const struct linefit_item *item, uint32_t half, double *cost)
 {
 	uint32_t n = HALF + item->max_front;
 
-	for (uint32_t k = 0; k < n; k++)
-		cost[k] = body(item, half, half + item->size + k);
+	for (uint32_t k = 0; k < n; ) {
+		uint32_t end = half + item->size + k, next = k + until_other(item, end);
+		double same = body(item, half, end);
+
+		while (k < n && k < next)
+			cost[k++] = same;
+	}
 }
 
 /* The start in [first, last] from which bytes in front lead to `last` at the least cost. */

@@ -14,7 +14,7 @@ die() { ("$root/bin/perl" -e '$x = unpack("P8", pack("Q", 1))') 2>/dev/null; }	#
 killed() { ("$root/bin/perl" -e 'kill "SEGV", $$; sleep 1') 2>/dev/null; }
 state_of() { ctl --json list | grep -F "\"$root/bin/$1\"" | sed -n 's/.*"state": "\([^"]*\)".*/\1/p'; }
 is_original() { same_file "$root/bin/$1" "$root/orig/$1"; }
-seq 300000 | sort -R >"$root/data"
+seq 300000 | shuf >"$root/data"
 ulimit -c 0
 
 check_here "a daemon" start_daemon

@@ -12,7 +12,7 @@ work() {		# PROGRAM
 	sort) LC_ALL=C "$root/bin/sort" "$root/data" >/dev/null ;;
 	esac
 }
-seq 200000 | sort -R >"$root/data"
+seq 200000 | shuf >"$root/data"
 policy() {		# LINE-OF-optimize...: idle whatever the machine does
 	always_idle "${check_s:-3600}" >"$root/morph.yaml"
 	cat >>"$root/morph.yaml" <<-END

@@ -16,7 +16,7 @@ names=("$root/bin/sort" "$root/bin/sort5.36" "$root/other/sort-too")
 chmod 751 "$root/bin/sort"
 touch -d '2001-02-03 04:05:06.789' "$root/bin/sort"
 was=$(stat -c '%U %a %y' "$root/bin/sort")
-seq 100000 | sort -R >"$root/data"
+seq 100000 | shuf >"$root/data"
 work() { LC_ALL=C "${1:-$root/bin/sort}" "$root/data" >/dev/null; }
 
 one_file() {		# all names are one, and there is no other

@@ -11,7 +11,7 @@ make_root true
 cp "$(readlink -f "$cc1")" "$root/bin/cc1"
 cp "$root/bin/cc1" "$root/orig/cc1"
 rm "$root/bin/true"
-for i in $(seq 800); do
+for i in $(seq 300); do
 	echo "int f$i(int a, int b) { switch (a & 7) { case 0: return b; case 3: return a * $i; } while (a--) b += a ^ $i; return b; }"
 done >"$root/in.c"
 work() { "$root/bin/cc1" -quiet -O2 -o "$root/out.s" "$root/in.c"; }

@@ -7,7 +7,7 @@ need_root
 make_root sort gzip
 mkdir "$root/counting"
 # What `morphctl try --save` has of sort: here made by hand, since that depends on a gain.
-seq 60000 | sort -R >"$root/data"
+seq 60000 | shuf >"$root/data"
 count() {
 	"$B/morph-edit" instrument "$root/bin/sort" -o "$root/counting/sort" --counts "$root/counting/counts" &&
 		"$root/counting/sort" "$root/data" >"$root/out" && LC_ALL=C "$root/counting/sort" -c "$root/out" >/dev/null 2>&1

@@ -14,11 +14,12 @@ cp "$(readlink -f /usr/bin/perl)" "$root/perl" || skip_all "there is no perl"
 mkdir "$root/store"
 cat >"$root/loop.pl" <<'END'
 $| = 1;
+my $n = 0;
 while (1) {
 	my %h; $h{"k$_"} = $_ * 3 for 1 .. 500;
 	my $s = 0; $s += $h{$_} for sort keys %h;
 	print "$s\n";
-	select undef, undef, undef, $ENV{REST} if $ENV{REST};
+	select undef, undef, undef, $ENV{REST} || 0.01 if $ENV{REST} || ++$n % 24 == 0;	# half the time is enough
 }
 END
 start() {		# OUTPUT

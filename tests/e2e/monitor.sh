@@ -77,7 +77,7 @@ share_is_30() {		# FIRST SECOND OTHER
 run_before() {
 	local i
 	: >"$dir/before"
-	"$driver" spin 50 600000 >"$dir/before" &
+	"$driver" rests >"$dir/before" &
 	pids+=($!)
 	before=$!
 	for i in $(seq 400); do
@@ -96,7 +96,7 @@ for clock in tick cpu-clock; do
 		continue
 	fi
 	start $clock $clock 1
-	"$driver" spin 30 4000 >"$dir/spin"
+	"$driver" spin 30 2000 >"$dir/spin"
 	stop $clock
 	check "two loops of 30 and 70 % ($clock)" share_is_30 $(shares "$dir/spin" "$dir/$clock.dump")
 	check "the clock in use is told ($clock)" test "$(value clock "$dir/$clock.out")" = $clock
@@ -210,13 +210,13 @@ await pause paused 2
 ask flush
 await pause flushed 2
 n=$(value samples "$dir/pause.out")
-"$driver" spin 50 500 >"$dir/spin"
+"$driver" spin 50 200 >"$dir/spin"
 ask flush
 await pause flushed 3
 check "a pause has no samples" test "$(value samples "$dir/pause.out")" = "$n"
 ask resume
 await pause "paused 0" 2
-"$driver" spin 50 500 >"$dir/spin2"
+"$driver" spin 50 200 >"$dir/spin2"
 stop pause
 check "a pause still has mappings" has "$dir/pause.dump" "mmap $(value pid "$dir/spin") "
 check "after a pause there are samples again" has "$dir/pause.dump" "sample $(value pid "$dir/spin2") "
@@ -231,7 +231,7 @@ check "own processes are not in the spool" test -z \
 check "others are" has "$dir/own.dump" "sample $(value pid "$dir/spin") "
 
 # One command alone.
-"$driver" record "$dir/log" auto 1009 bash -c "'$driver' spin 30 3000 >'$dir/spin'; exit 7"
+"$driver" record "$dir/log" auto 1009 bash -c "'$driver' spin 30 1500 >'$dir/spin'; exit 7"
 check "record gives the command's exit code" test $? = 7
 "$driver" dump "$dir/log" >"$dir/log.dump"
 check "record has the children's samples" share_is_30 $(shares "$dir/spin" "$dir/log.dump")
@@ -301,7 +301,7 @@ if command -v setpriv >/dev/null; then
 	chmod 777 "$dir"
 	cp "$driver" "$dir/driver"
 	out=$(cd / && setpriv --reuid=65534 --regid=65534 --clear-groups \
-		"$dir/driver" record "$dir/user.log" auto 1009 "$dir/driver" spin 30 3000 2>&1 >"$dir/spin")
+		"$dir/driver" record "$dir/user.log" auto 1009 "$dir/driver" spin 30 1500 2>&1 >"$dir/spin")
 	if [ "$paranoid" -le 2 ]; then
 		"$driver" dump "$dir/user.log" >"$dir/user.dump"
 		check "record works without privileges" share_is_30 $(shares "$dir/spin" "$dir/user.dump")

@@ -13,6 +13,7 @@
  *   monitor_driver sum FILE...           counts by kind, bytes, bytes a sample
  *   monitor_driver spin PERCENT MS       two loops, PERCENT of MS in the first; prints the
  *                                        ranges
+ *   monitor_driver rests                 a tenth of the time at work, without end
  *   monitor_driver forks N               N processes that end at once
  */
 #include <errno.h>
@@ -315,11 +316,22 @@ static int spin(uint64_t percent, uint64_t ms)
 	printf("pid %d\nfirst %" PRIxPTR "\nsecond %" PRIxPTR "\n", (int)getpid(),
 	       (uintptr_t)first_loop, (uintptr_t)second_loop);
 	(void)fflush(stdout);
-	for (uint64_t i = 0; i < 10; i++) {
-		first_loop(ms * 1000 * percent);
-		second_loop(ms * 1000 * (100 - percent));
+	for (uint64_t i = 0; i < 5; i++) {
+		first_loop(ms * 2000 * percent);
+		second_loop(ms * 2000 * (100 - percent));
 	}
 	return 0;
+}
+
+/* It may be asked for samples, and others should have the CPU. */
+static _Noreturn void rests(void)
+{
+	printf("pid %d\n", (int)getpid());
+	(void)fflush(stdout);
+	for (;;) {
+		first_loop(UINT64_C(10000000));
+		(void)usleep(100000);
+	}
 }
 
 static int forks(int n)
@@ -361,6 +373,8 @@ int main(int argc, char **argv)
 		return read_files(argv + 2, argc - 2, what[0] == 'd');
 	if (strcmp(what, "spin") == 0 && argc == 4)
 		return spin((uint64_t)atoi(argv[2]), (uint64_t)atoi(argv[3]));
+	if (strcmp(what, "rests") == 0 && argc == 2)
+		rests();
 	if (strcmp(what, "forks") == 0 && argc == 3)
 		return forks(atoi(argv[2]));
 	(void)fprintf(stderr, "usage: see the top of monitor_driver.c\n");

@@ -7,7 +7,7 @@ need_root
 make_root perl gzip sort
 export TERM=xterm LC_ALL=C.UTF-8
 unset PAGER MORPH_PAGER
-seq 300000 | sort -R >"$root/data"
+seq 300000 | shuf >"$root/data"
 work() {
 	LC_ALL=C "$root/bin/sort" "$root/data"
 	"$root/bin/gzip" -9 -n -c <"$root/data"

@@ -34,10 +34,10 @@ observe() {		# jobs for a while, one observation of each program
 	for i in 1 2 3; do
 		ticks
 		begun=$ticks
-		"$root/bin/fast" "$size" 10 faster >/dev/null
+		"$root/bin/fast" "$size" 6 faster >/dev/null
 		ticks
 		fast_ms=$((fast_ms + ticks - begun))
-		"$root/bin/slow" "$size" 10 >/dev/null
+		"$root/bin/slow" "$size" 6 >/dev/null
 		"$root/bin/gzip" -c "$root/numbers" >/dev/null
 	done
 	while [ "$(date +%s%N)" -lt "$end" ]; do sleep 0.05; done

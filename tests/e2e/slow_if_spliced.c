@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 	uint64_t x = 1;
 
 	for (unsigned i = 0;; i++) {
-		if (i % 32 == 0) {
+		if (i % 16 == 0) {
 			spliced = is_spliced();
 			(void)usleep(40000);	/* others want the CPU, too */
 		}

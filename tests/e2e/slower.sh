@@ -26,7 +26,7 @@ RANDOM=7
 observe() {		# jobs of all sizes for a while, one observation of each program
 	local i end=$(($(date +%s%N) + 1200000000))
 	for i in 1 2 3 4; do
-		"$root/bin/slow_if_changed" "$size" $((RANDOM % 20 + 4)) >/dev/null
+		"$root/bin/slow_if_changed" "$size" $((RANDOM % 10 + 2)) >/dev/null
 		head -n $((RANDOM % 20 * 2500 + 25000)) "$root/numbers" | "$root/bin/gzip" -c >/dev/null
 	done
 	while [ "$(date +%s%N)" -lt "$end" ]; do sleep 0.05; done

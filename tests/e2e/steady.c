@@ -1,8 +1,8 @@
 /* steady HOW - a process that notices changes, or one that must be left alone
  *
- *	registers   looks without end whether its vector registers, signal mask, alternate
- *	            signal stack and a signal that is pending are what they were; ends with
- *	            1 when they are not, and with 0 on SIGTERM
+ *	registers   looks without end, about half of the time, whether its vector registers,
+ *	            signal mask, alternate signal stack and a signal that is pending are what
+ *	            they were; ends with 1 when they are not, and with 0 on SIGTERM
  *	count       adds up without end, with system calls in between; ends as `registers`
  *	handler     as `count`, after the handler of a signal, which the second
  *	            instruction of a function raised, has waited for SIGUSR1 far down the stack
@@ -51,6 +51,15 @@ static void end(int sig)
 	ends = 1;
 }
 
+/* After a millisecond or so at work: others want the CPU, too, and a stop may come here as
+ * well. */
+static void rest(void)
+{
+	const struct timespec t = { .tv_nsec = 1500000 };
+
+	(void)nanosleep(&t, NULL);
+}
+
 /* Fills some registers of each kind, spins, and compares; 0 if they are the same. */
 __attribute__((noinline)) static uint64_t spin(uint64_t seed)
 {
@@ -85,13 +94,16 @@ static int registers(void)
 	(void)sigprocmask(SIG_SETMASK, &mask, NULL);
 	(void)raise(SIGUSR2);
 	(void)sigaltstack(&mine, NULL);
-	for (; !ends; seed = seed * 6364136223846793005u + 1)
+	for (uint64_t i = 0; !ends; i++, seed = seed * 6364136223846793005u + 1) {
+		if (i % 100 == 0)
+			rest();
 		if (spin(seed) || sigprocmask(SIG_SETMASK, NULL, &seen) < 0 ||
 		    memcmp(&seen, &mask, 8) != 0 || sigaltstack(NULL, &now) < 0 ||
 		    now.ss_sp != stack || now.ss_size != sizeof(stack) ||
 		    now.ss_flags != 0 || sigpending(&pending) < 0 ||
 		    !sigismember(&pending, SIGUSR2))
 			return 1;
+	}
 	return 0;
 }
 
@@ -124,6 +136,8 @@ static int count(void)
 				 (unsigned long long)i);
 		uint64_t want = 14695981039346656037u;
 
+		if (i % 2000 == 0)
+			rest();
 		for (int k = 0; k < n; k++)
 			want = (want ^ (uint8_t)text[k]) * 1099511628211u;
 		if (fold(14695981039346656037u, text, (size_t)n) != want ||

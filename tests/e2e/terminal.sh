@@ -64,7 +64,7 @@ check "nothing known of it: report" said 1 "no samples of such a module" report 
 check "nothing known of it: history" said 1 "nothing is known of it" history /usr/bin/nosuch
 check "a limit that is none" said 2 "'many' is not a number" report --limit many
 
-seq 300000 | sort -R >"$root/data"
+seq 300000 | shuf >"$root/data"
 work_sort() { LC_ALL=C "$root/$long/sort" "$root/data"; }
 work_gzip() { "$root/bin/gzip" -9 -n -c <"$root/data"; }
 runs() {		# PATH: until it has samples enough

@@ -10,7 +10,7 @@ B=$(realpath "${B:-build}")
 T=$(mktemp -d "${TMPDIR:-/var/tmp}/morph-try-test.XXXXXX") || exit 1
 trap 'rm -rf "$T"' EXIT
 chmod 755 "$T"
-mkdir -m 1777 "$T/tmp" "$T/here"
+mkdir -m 1777 "$T/tmp" "$T/here" "$T/saved"
 cd "$T/here" || exit 1
 if [ "$(id -u)" = 0 ]; then users="root nobody"; else users=$(id -un); fi
 without=$T/bin/without
@@ -27,8 +27,10 @@ as_user() {		# USER COMMAND...
 	shift
 	if [ "$user" = "$(id -un)" ]; then "$@"; else setpriv --reuid "$user" --regid "$(id -g "$user")" --clear-groups "$@"; fi
 }
-try() {			# OPTION... -- COMMAND: out, err, code; as $user, and $under that
-	as_user "$user" env TMPDIR="$T/tmp" timeout 300 $under "$T/bin/morphctl" try --time=${time:-1} "$@" \
+# OPTION... -- COMMAND: out, err, code; as $user, and $under that.  One pair of runs, which always is, shows
+# whether they are the same.
+try() {
+	as_user "$user" env TMPDIR="$T/tmp" timeout 300 $under "$T/bin/morphctl" try --time=${time:-0.1} "$@" \
 		>"$T/out" 2>"$T/err" <"${input:-/dev/null}"
 	code=$?
 }
@@ -45,20 +47,18 @@ same="same output, proven\|pairs of runs: [0-9]*, which are too few"
 
 for user in $users; do
 	under=
-	time=6 try -- "$T/tried"
+	time=10 try --save="$T/saved/$user" -- "$T/tried"
 	if said "only the program itself"; then skip "$user" "no namespaces here"; continue; fi
 	is "a program is laid out, proven and the same" "0 1" "tried.*\($same\)"
 	grep -q "^$T/tried .*counted" "$T/out" && ok "$user: by what it counted" || not_ok "$user: by what it counted"
 	# how much time that takes is chance; what it saves if it was faster is not
-	time=10 try --save="$T/tmp/saved" -- "$T/tried"
 	if [ "$code" = 0 ]; then
-		said "sudo morphctl keep $T/tried $T/tmp/saved/tried.*profile$" &&
-			grep -q "^module $T/tried$" "$T"/tmp/saved/tried.*.profile && ok "$user: the profile is saved" ||
+		said "sudo morphctl keep $T/tried $T/saved/$user/tried.*profile$" &&
+			grep -q "^module $T/tried$" "$T/saved/$user"/tried.*.profile && ok "$user: the profile is saved" ||
 			not_ok "$user: the profile is saved"
 	else
-		check "$user: nothing is saved" test ! -e "$T/tmp/saved"
+		check "$user: nothing is saved" test ! -e "$T/saved/$user"
 	fi
-	rm -rf "$T/tmp/saved"
 	try -- sh -c "$T/tried; $T/tried"
 	is "so is one that others start" "0 1" "tried.*\($same\)"
 	try -- sh -c "echo new >>$T/here/file; cat file; $T/tried"
@@ -134,7 +134,7 @@ for user in $users; do
 			root,TERM,* | root,*,counting*) continue ;;
 			*,INT,count* | *,TERM,as*) [ "$user" = root ] || continue ;;
 			esac
-			begin sh -c "for i in 1 2 3 4 5 6 7 8; do $T/tried; done"
+			begin sh -c "for i in $(seq -s ' ' 16); do $T/tried; done"
 			kill -$signal "$pid"
 			wait "$pid"
 			code=$?
@@ -142,12 +142,12 @@ for user in $users; do
 		done
 	done
 	wait_for="pairs of runs"
-	begin sh -c "for i in 1 2 3 4 5 6 7 8; do $T/tried; done"
+	begin sh -c "for i in $(seq -s ' ' 16); do $T/tried; done"
 	kill -QUIT "$pid"
 	wait "$pid"
 	code=$?
 	is "SIGQUIT" 130 "interrupted"
-	as_user "$user" env TMPDIR="$T/tmp" "$T/bin/morphctl" try --time=1 -- "$T/tried" 2>&1 </dev/null | head -n 1 >"$T/out"
+	as_user "$user" env TMPDIR="$T/tmp" "$T/bin/morphctl" try --time=0.1 -- "$T/tried" 2>&1 </dev/null | head -n 1 >"$T/out"
 	code=0
 	is "nobody reads on" 0 "as it is, sampled"
 	wait_for="as it is, sampled"

@@ -16,7 +16,7 @@ while (1) {
 	my $s = 0; $s += $h{$_} for sort keys %h;
 	my $t = join ",", map { sprintf "%x", $_ * 7 } 1 .. 100; $t =~ s/(\w+),/<$1>/g;
 	print "$s ", length $t, "\n";
-	select undef, undef, undef, 0.01 unless ++$n % 16;	# half the time is enough
+	select undef, undef, undef, 0.01 unless ++$n % 8;	# a third of the time is enough
 }
 END
 start() {		# OUTPUT COMMAND...: in the background, its process is $pid
@@ -59,7 +59,7 @@ run no-number --pid=$pid --count="echo many"
 run count-fails --pid=$pid --count="echo 1; exit 4"
 run idle --pid=$pid --time=6
 start "$root/empty.out" "$root/perl" -e '1 while 1'
-run busy --pid=$pid --time=6
+run busy --pid=$pid --time=2
 start "$root/locked.out" "$B/tests/e2e/steady" locked
 sleep 0.2
 run locked --pid=$pid

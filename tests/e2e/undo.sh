@@ -15,7 +15,7 @@ work() {		# PROGRAM
 	sort) LC_ALL=C "$root/bin/sort" "$root/data" >/dev/null ;;
 	esac
 }
-seq 200000 | sort -R >"$root/data"
+seq 200000 | shuf >"$root/data"
 chown nobody:nogroup "$root/bin/gzip"
 chmod 751 "$root/bin/sort"
 touch -d '2001-02-03 04:05:06.789' "$root/bin/sort"

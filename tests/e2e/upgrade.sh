@@ -19,7 +19,7 @@ package() {		# PROGRAM VERSION FILE
 	printf 'Package: morph-%s\nVersion: %s\nArchitecture: all\nMaintainer: nobody <n@example.org>\nDescription: test\n' \
 		"$1" "$2" >"$d/DEBIAN/control"
 	(cd "$d" && md5sum "bin/$1" >DEBIAN/md5sums)
-	dpkg-deb --build --root-owner-group "$d" "$root/package/$1-$2.deb"
+	dpkg-deb --build -Znone --root-owner-group "$d" "$root/package/$1-$2.deb"
 }
 have_dpkg() { command -v dpkg >/dev/null && command -v dpkg-deb >/dev/null; }
 install_package() {	# PROGRAM VERSION
@@ -60,7 +60,7 @@ nothing_beside() { [ -z "$(find "$root/bin" -name '.morph-*' -o -name '*.dpkg-*'
 optimized() {		# PROGRAM: as generation of what is there
 	sampled "$1" 100 work "$1" && ctl reoptimize "$root/bin/$1" && [ "$(listed "$1" generation)" -ge 1 ]
 }
-seq 300000 | sort -R >"$root/data"
+seq 300000 | shuf >"$root/data"
 ulimit -c 0
 check_here "a daemon" start_daemon
 
@@ -150,12 +150,14 @@ tail -n +1001 "$root/data" >&9
 exec 9>&-
 wait $old
 check "the old process gives the right result" cmp "$root/sorted" <(LC_ALL=C "$root/orig/sort" "$root/data")
-"$root/orig/perl" -e 'sleep 60' | LC_ALL=C "$root/bin/sort" >/dev/null &
+exec 9<>"$root/fifo"
+LC_ALL=C "$root/bin/sort" "$root/fifo" >/dev/null 9>&- &
 old=$!
 check "another upgrade" upgrade sort 3
 check "the daemon knows that" within 10 changed sort 2
 kill -SEGV $old 2>/dev/null
 wait $old 2>/dev/null
+exec 9>&-
 taken_in
 check "when one of the old generation dies, the new package stays" is_version sort 3
 check "and is not refused for it" not grep -q "killed by signal" <<<"$(ctl --json list | grep "bin/sort")"

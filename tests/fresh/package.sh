@@ -47,7 +47,7 @@ end() {
 	! morphctl status
 }
 use() {
-	seq 300000 | sort -R >/tmp/data
+	seq 300000 | shuf >/tmp/data
 	local i
 	for i in $(seq 30); do
 		LC_ALL=C sort /tmp/data >/dev/null

@@ -177,7 +177,7 @@ probes() {		# NAME COMPILER FLAGS...
 	record_run "$T/before" "$file"
 	before=$(fired "$file")
 	[ "$(echo "$before" | wc -l)" -ge 20 ] || { skip "probes, $name" "gdb does not stop at them"; return; }
-	for seed in 1 2 3; do
+	for seed in $orders; do
 		move_all "$file" "$T/generation" "$seed" || continue
 		check "probes, $name: a note for each image" [ "$(readelf -nW "$T/generation" | grep -c 'Provider: morph')" = 10 ]
 		record_run "$T/after" "$T/generation"

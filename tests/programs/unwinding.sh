@@ -127,11 +127,21 @@ build() {		# OUT COMPILER SOURCE FLAGS...
 	case "$source $compiler" in
 	signals.cc*g++*) set -- -fnon-call-exceptions "$@" ;;
 	esac
+	# what has been built in this way is there
+	local key="$compiler $source $* $libs"
+	[ -z "${built[$key]:-}" ] || { cp "${built[$key]}" "$out"; return; }
 	# shellcheck disable=SC2086	# a list of flags
-	text=$("$compiler" -w -pthread "$src/$source" "$@" -o "$out" $libs 2>&1) && return
+	if text=$("$compiler" -w -pthread "$src/$source" "$@" -o "$out" $libs 2>&1); then
+		[ "${UNWINDING:-}" != full ] || return 0	# too many to keep
+		built[$key]=$T/built/${#built[@]}
+		cp "$out" "${built[$key]}"
+		return
+	fi
 	note "$text"
 	return 1
 }
+declare -A built runtime_flags
+mkdir "$T/built"
 
 # One way to build one source.
 try() {			# COMPILER SOURCE FLAGS...
@@ -174,11 +184,12 @@ try_library() {		# COMPILER FLAGS...
 	generations "$name, and its program" "$T/original" "$T/bin/uses" "$T/bin/uses"
 }
 
-# The unwinder itself and the C++ library, moved, under programs that stay.
+# The unwinder itself and the C++ library, moved, under programs that stay, of any flags.
 try_runtime() {		# SOURCE...
 	local libs= soname file source seed way
 	for source in "$@"; do
-		build "$T/bin/${source%.*}" g++ "$source" -O2 || { not_ok "$source: compile"; return; }
+		# shellcheck disable=SC2086	# a list of flags
+		build "$T/bin/${source%.*}" g++ "$source" ${runtime_flags[$source]:--O2} || { not_ok "$source: compile"; return; }
 		record_run "$T/before.${source%.*}" timeout 60 "$T/bin/${source%.*}"
 	done
 	for soname in libgcc_s.so.1 libstdc++.so.6; do
@@ -347,6 +358,9 @@ try_steps gcc features.c -O2
 try_steps clang features.c -O1 $fixed
 
 # Every source by both compilers, every way to build at least once.
+# What is built in these ways is there when the runtime's turn comes.
+runtime_flags=([objects.cc]="-O0 $fixed" [terminate.cc]="-O2 -fcf-protection=full" [threads.cc]="-O2 -flto"
+	[frames.cc]="-Os -mno-accumulate-outgoing-args -fstack-protector-all")
 try g++ throw.cc -O2
 try clang++ throw.cc -O0 $fixed
 try g++ objects.cc -O0 $fixed

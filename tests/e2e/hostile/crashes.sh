@@ -32,7 +32,7 @@ went() { taken_in && [[ "$(state_of "$1")" = refused:* ]]; }
 goes() { within 10 went "$1" || { state_of "$1"; return 1; }; }
 crashes() { ctl --json status | sed -n 's/.*"kind": "'"$1"'", "count": \([0-9]*\),.*/\1/p'; }
 
-seq 300000 | sort -R >"$root/data"
+seq 300000 | shuf >"$root/data"
 work_sort() { LC_ALL=C "$root/bin/sort" "$root/data" >/dev/null; }
 work_gzip() { "$root/bin/gzip" -9 <"$root/data" >/dev/null; }
 work_tool() { as $one "$root/$one/tool" -9 <"$root/data" >/dev/null; }

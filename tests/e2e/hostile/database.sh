@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../../.." || exit 1
 need_root
 command -v sqlite3 >/dev/null || skip_all "no sqlite3"
 make_root gzip sort
-seq 100000 | sort -R >"$root/data"
+seq 100000 | shuf >"$root/data"
 work() { LC_ALL=C "$root/bin/sort" "$root/data" && "$root/bin/gzip" -n -c "$root/data"; }
 db() { as_manager sqlite3 "$root/store/morph.db" "$@"; }
 hex() { echo "x'$(sha "$1")'"; }

@@ -22,24 +22,63 @@ for n in "${names[@]}"; do
 done
 
 # Nothing but lines of characters that are shown.
-harmless() {		# FILE
+harmless() {		# FILE...
 	perl -MEncode -e '
-		local $/; open my $f, "<:raw", $ARGV[0] or die; my $raw = <$f>;
-		my $text = eval { decode("UTF-8", $raw, Encode::FB_CROAK) };
-		die "not UTF-8\n" unless defined $text;
-		$text =~ s/\n//g;
-		die sprintf "U+%04X is in it\n", ord $1 if $text =~ /([\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}])/;' "$1"
+		my $bad = 0;
+		for my $name (@ARGV) {
+			local $/; open my $f, "<:raw", $name or die; my $raw = <$f>;
+			my $text = eval { decode("UTF-8", $raw, Encode::FB_CROAK) };
+			print("$name: not UTF-8\n"), $bad = 1, next unless defined $text;
+			$text =~ s/\n//g;
+			next unless $text =~ /([\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}])/;
+			printf "$name: U+%04X is in it\n", ord $1;
+			$bad = 1;
+		}
+		exit $bad;' "$@"
 }
-json() {		# FILE: two readers of it agree
-	python3 -m json.tool <"$1" >/dev/null && jq -e . <"$1" >/dev/null
+json() {		# FILE...: two readers of it agree, of which one wants a value in each
+	python3 -c '
+import json, sys
+bad = 0
+for name in sys.argv[1:]:
+	try:
+		with open(name, encoding="utf-8") as f: json.load(f)
+	except ValueError as e:
+		print(name + ": no JSON: " + str(e))
+		bad = 1
+sys.exit(bad)' "$@" && [ "$(jq -c type "$@" | wc -l)" = $# ]
 }
-says() {		# COMMAND...: on both outputs, whatever its code
-	"$@" >"$root/out" 2>"$root/errors" || true
-	harmless "$root/out" && harmless "$root/errors"
+# What is said is looked at together, since each reader takes longer to start than to read: file N has what command
+# N said, and what[N] is its name.
+mkdir "$root/told"
+what=()
+says() {		# NAME COMMAND...: on both outputs, whatever its code
+	"${@:2}" >"$root/told/${#what[@]}.out" 2>"$root/told/${#what[@]}.errors" || true
+	what+=("$1")
 }
-says_json() {
-	says "$B/morphctl" --socket "$root/sock" --json "$@" && json "$root/out"
+json_files=()
+says_json() {		# NAME COMMAND...
+	json_files+=("$root/told/${#what[@]}.out")
+	says "--json $1" "$B/morphctl" --socket "$root/sock" --json "${@:2}"
 }
+# The names of commands in the complaints about their files.
+named() {
+	local line n
+	while read -r line; do
+		n=${line#"$root/told/"}
+		echo "${what[${n%%.*}]:-}: $line"
+	done
+}
+none_harms() {
+	[ ${#what[@]} -ge 250 ] && [ ${#json_files[@]} -ge 80 ] || return 1
+	local rc=0
+	harmless "$root/told"/* >"$root/complaints" || rc=1
+	json "${json_files[@]}" >>"$root/complaints" || rc=1
+	named <"$root/complaints"
+	return $rc
+}
+said_now() { "$@" >"$root/out" 2>"$root/errors"; harmless "$root/out" "$root/errors"; }
+said_json_now() { said_now "$B/morphctl" --socket "$root/sock" --json "$@" && json "$root/out"; }
 
 all_sampled() {
 	local n i
@@ -53,33 +92,32 @@ all_sampled() {
 	return 1
 }
 check "all are sampled" all_sampled
-bad=
 for n in "${names[@]}"; do
-	p=$root/bin/$n
+	p=$root/bin/$n of=${n%%-*}
 	for c in "reoptimize --dry-run" reoptimize explain report history "policy show" verify restore undo annotate \
 		report-bug; do
 		args=("$p")
 		[ "$c" = annotate ] && args+=($'main\x9b\e')
-		says ctl $c "${args[@]}" || bad+="$c ${n%%-*}; "
-		[ "$c" = reoptimize ] || says_json $c "${args[@]}" || bad+="--json $c ${n%%-*}; "
+		says "$c $of" ctl $c "${args[@]}"
+		[ "$c" = reoptimize ] || says_json "$c $of" $c "${args[@]}"
 	done
-	says "$B/morph-verify" "$p" "$p" || bad+="morph-verify ${n%%-*}; "
-	says "$B/morph-verify" "$p.none" "$p" || bad+="morph-verify none ${n%%-*}; "
-	says "$B/morph-edit" analyze "$p.none" || bad+="morph-edit ${n%%-*}; "
-	says "$B/morph-edit" "$n" || bad+="morph-edit command ${n%%-*}; "
-	says "$B/morph-edit" analyze --"$n" || bad+="morph-edit option ${n%%-*}; "
-	says "$B/morph-edit" optimize "$p" -o "$root/x" --profile "$p" || bad+="morph-edit profile ${n%%-*}; "
-	says "$B/morphctl" "$n" || bad+="morphctl command ${n%%-*}; "
-	says "$B/morphctl" profile --"$n" || bad+="morphctl option ${n%%-*}; "
-	says ctl report "$p.none" || bad+="unknown ${n%%-*}; "
-	says ctl report "--$n" || bad+="option ${n%%-*}; "
-	says "$B/morphctl" policy check "$p" || bad+="policy check ${n%%-*}; "
-	says "$B/morphctl" --socket "$p" status || bad+="socket ${n%%-*}; "
+	says "morph-verify $of" "$B/morph-verify" "$p" "$p"
+	says "morph-verify none $of" "$B/morph-verify" "$p.none" "$p"
+	says "morph-edit $of" "$B/morph-edit" analyze "$p.none"
+	says "morph-edit command $of" "$B/morph-edit" "$n"
+	says "morph-edit option $of" "$B/morph-edit" analyze --"$n"
+	says "morph-edit profile $of" "$B/morph-edit" optimize "$p" -o "$root/x" --profile "$p"
+	says "morphctl command $of" "$B/morphctl" "$n"
+	says "morphctl option $of" "$B/morphctl" profile --"$n"
+	says "unknown $of" ctl report "$p.none"
+	says "option $of" ctl report "--$n"
+	says "policy check $of" "$B/morphctl" policy check "$p"
+	says "socket $of" "$B/morphctl" --socket "$p" status
 done
-check "nothing that is said of one of them does harm: $bad" [ -z "$bad" ]
+check "nothing that is said of one of them does harm" none_harms
 for c in status list report history "policy show" "restore --all" "verify --all" look; do
-	check "$c does no harm" says ctl $c
-	check "$c --json is JSON, and does none" says_json $c
+	check "$c does no harm" said_now ctl $c
+	check "$c --json is JSON, and does none" said_json_now $c
 done
 ctl --json list >"$root/list"
 check "JSON has the bytes of what is no UTF-8" [ "$(jq -r '.modules[].path_hex | select(.)' "$root/list" |

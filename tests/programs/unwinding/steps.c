@@ -12,8 +12,10 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -113,6 +115,48 @@ static bool is_stub(const struct run *r, uint64_t addr)
 	       insn.field;
 }
 
+/* Pages of the process as it stands: libunwind asks word by word, and a call of the kernel for
+ * each would be most of the time. */
+enum { PAGE = 4096, PAGES = 16 };
+static struct {
+	uint64_t at[PAGES];
+	char bytes[PAGES][PAGE];
+	unsigned n;
+	pid_t pid;
+} seen;
+
+static const char *seen_page(uint64_t at)
+{
+	unsigned i = 0;
+
+	while (i < seen.n && seen.at[i] != at)
+		i++;
+	if (i < seen.n)
+		return seen.bytes[i];
+	i = seen.n < PAGES ? seen.n : PAGES - 1;
+	struct iovec to = { seen.bytes[i], PAGE };
+	struct iovec from = { (void *)(uintptr_t)at, PAGE };
+
+	seen.n = i;
+	if (process_vm_readv(seen.pid, &to, 1, &from, 1, 0) != PAGE)
+		return NULL;
+	seen.at[i] = at;
+	seen.n = i + 1;
+	return seen.bytes[i];
+}
+
+static int read_memory(unw_addr_space_t space, unw_word_t at, unw_word_t *v, int write,
+		       void *upt)
+{
+	const char *page = at % PAGE <= PAGE - sizeof(*v) && !write
+				   ? seen_page(at & ~(uint64_t)(PAGE - 1)) : NULL;
+
+	if (!page)
+		return _UPT_access_mem(space, at, v, write, upt);
+	memcpy(v, page + at % PAGE, sizeof(*v));
+	return 0;
+}
+
 static struct stop look(const struct run *r, uint64_t pc, unw_addr_space_t space, void *upt)
 {
 	struct stop stop = { 0 };
@@ -122,6 +166,7 @@ static struct stop look(const struct run *r, uint64_t pc, unw_addr_space_t space
 
 	stop.pc = original_of(r, pc, &stop.between);
 	stop.jumps = is_jump_or_nop(r, pc - r->bias);
+	seen.n = 0;
 	if (unw_init_remote(&cursor, space, upt) < 0)
 		fail("unw_init_remote");
 	while (stop.nframe < FRAMES && unw_step(&cursor) > 0) {
@@ -189,7 +234,11 @@ static void trace(struct run *r, const char *path, struct arena *a)
 		fail("cannot be traced");
 	r->bias = read_bias(pid, r);
 	status = run_to_entry(pid, r);
-	unw_addr_space_t space = unw_create_addr_space(&_UPT_accessors, 0);
+	unw_accessors_t accessors = _UPT_accessors;
+
+	accessors.access_mem = read_memory;
+	seen.pid = pid;
+	unw_addr_space_t space = unw_create_addr_space(&accessors, 0);
 	void *upt = _UPT_create(pid);
 	unw_set_caching_policy(space, UNW_CACHE_NONE);
 	while (WIFSTOPPED(status) && r->steps++ < STEPS_MAX) {
