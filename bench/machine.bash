@@ -73,7 +73,7 @@ policy() {
 	END
 }
 add_morph() {		# ROOT DEB
-	cp "$2" "$1/root/morph.deb" && in_root "$1" "apt-get -qq -y install /root/morph.deb" &&
+	cp "$2" "$1/root/package.deb" && in_root "$1" "apt-get -qq -y install /root/package.deb" &&
 		mkdir -p "$1/etc/morph.yaml.d" "$1/etc/systemd/system/morphd.service.d" && policy >"$1/etc/morph.yaml.d/60-bench.yaml" &&
 		printf '[Unit]\nConditionVirtualization=\n[Service]\nBindReadOnlyPaths=/load:/proc/loadavg\n' \
 			>"$1/etc/systemd/system/morphd.service.d/bench.conf"

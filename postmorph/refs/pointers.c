@@ -120,13 +120,13 @@ static void mark_symbolic(struct text *t, const struct reloc *r, vaddr symbol)
 	placed_note(t, to);
 	if (!is_pointer_to(r))
 		mark_stray(t, symbol);
+	if (in_rseq(t, r->place))
+		skip_rseq(t, to);
 	if (r->value != 0) {
 		mark_stray(t, to);
 		watched_note_word(t, r->place, to);
 	}
 	listed_note(t, r->place, to);
-	if (in_rseq(t, r->place))
-		skip_rseq(t, to);
 }
 
 static void mark_reloc(void *ctx, const struct reloc *r)
@@ -158,10 +158,10 @@ static void mark_reloc(void *ctx, const struct reloc *r)
 		break;
 	}
 	mark_data(t, r->value);
-	watched_note_word(t, r->place, r->value);
-	listed_note(t, r->place, r->value);
 	if (in_rseq(t, r->place))
 		skip_rseq(t, r->value);
+	watched_note_word(t, r->place, r->value);
+	listed_note(t, r->place, r->value);
 }
 
 static bool names_address(const struct symbol *s)
