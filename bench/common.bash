@@ -49,6 +49,24 @@ result_end() {
 	wait "$tee_pid"
 }
 
+# A daemon with a policy in $T/morph.yaml, its store in $T/store, asked by ctl.
+start_daemon() {
+	chmod 755 "$T"
+	mkdir -p "$T/store"
+	"$B/morphd" --foreground --policy "$T/morph.yaml" --store "$T/store" --socket "$T/sock" --user nobody \
+		--folders "$T" --morph-edit "$B/morph-edit" 2>"$T/log" &
+	morphd=$!
+	trap 'stop_daemon; rm -rf "$T"' EXIT
+	for _ in $(seq 100); do ctl status >/dev/null 2>&1 && return; sleep 0.1; done
+	cat "$T/log" >&2
+	exit 1
+}
+stop_daemon() {		# it holds our standard output, too
+	[ -z "${morphd:-}" ] || { kill "$morphd" && wait "$morphd"; } 2>/dev/null
+	morphd=
+}
+ctl() { "$B/morphctl" --socket "$T/sock" "$@"; }
+
 # Profiles of PROGRAM's training inputs by the tick clock, in $T/profiles.  Needs root.
 train_profile() {	# PROGRAM SIZE SECONDS: its workload in $T/work, from $T/bin and $T/lib
 	local i

@@ -9,8 +9,7 @@
 SECONDS_BUSY=${SECONDS_BUSY:-60} PROGRAMS=${PROGRAMS:-250} ROUNDS=${ROUNDS:-20}
 result daemon "Memory of the daemon"
 
-chmod 755 "$T"
-mkdir -p "$T/bin" "$T/lib" "$T/store"
+mkdir -p "$T/bin" "$T/lib"
 cp /usr/bin/perl /usr/bin/sqlite3 "$T/bin/"
 cp "$(ldconfig -p | awk '$1 == "libsqlite3.so.0" && /x86-64/ { print $NF; exit }')" "$T/lib/libsqlite3.so.0"
 cat >"$T/morph.yaml" <<END
@@ -18,12 +17,7 @@ modules:
   include: ["$T/bin/*", "$T/lib/*", /usr/bin/*, /usr/lib/*]
   exclude: []
 END
-"$B/morphd" --foreground --policy "$T/morph.yaml" --store "$T/store" --socket "$T/sock" --user nobody \
-	--folders "$T" --morph-edit "$B/morph-edit" 2>"$T/log" &
-morphd=$!
-trap 'kill $morphd 2>/dev/null; wait $morphd 2>/dev/null; rm -rf "$T"' EXIT
-ctl() { "$B/morphctl" --socket "$T/sock" "$@"; }
-for _ in $(seq 100); do ctl status >/dev/null 2>&1 && break; sleep 0.1; done
+start_daemon
 
 echo "Resident and proportional (each shared page divided by who shares it) memory of all processes"
 echo "together; the target is under 32 MiB, and under 40 with 200 modules.  All programs below /usr/bin and"
@@ -81,5 +75,5 @@ row "reported"
 echo
 echo "The store has $(awk -v n="$(du -sB1 "$T/store" | cut -f 1)" 'BEGIN { printf "%.1f", n / 1048576 }') MiB then, of which" \
 	"$(awk -v n="$(du -sB1 "$T/store/originals" | cut -f 1)" 'BEGIN { printf "%.1f", n / 1048576 }') are originals."
-kill "$morphd" && wait "$morphd" 2>/dev/null	# it holds our standard output too
+stop_daemon
 result_end

@@ -17,8 +17,7 @@ echo
 
 echo "## Processes that live 2 ms"
 echo
-chmod 755 "$T"
-mkdir -p "$T/bin" "$T/store"
+mkdir -p "$T/bin"
 cp "$B/tests/e2e/odd" "$T/bin/brief"
 cat >"$T/morph.yaml" <<END
 modules:
@@ -26,12 +25,7 @@ modules:
   hard_links: true	# a perf record running beside us links what it sees
 idle: {check_s: 3600}
 END
-"$B/morphd" --foreground --policy "$T/morph.yaml" --store "$T/store" --socket "$T/sock" --user nobody \
-	--folders "$T" --morph-edit "$B/morph-edit" 2>"$T/log" &
-morphd=$!
-trap 'kill $morphd 2>/dev/null; wait $morphd 2>/dev/null; rm -rf "$T"' EXIT
-ctl() { "$B/morphctl" --socket "$T/sock" "$@"; }
-for _ in $(seq 100); do ctl status >/dev/null 2>&1 && break; sleep 0.1; done
+start_daemon
 counted() { ctl --json status | sed -n "s/.*\"kind\": \"$1\", \"count\": \([0-9]*\).*/\1/p"; }
 
 begun=$(date +%s.%N)
@@ -63,5 +57,5 @@ done
 echo
 echo "no_process: of a process of which nothing is known. The monitor shares the CPUs with everything else: at a load far above"
 echo "their number it comes late, and rings run over."
-kill "$morphd" && wait "$morphd" 2>/dev/null	# it holds our standard output too
+stop_daemon
 result_end

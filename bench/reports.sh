@@ -8,19 +8,13 @@
 MODULES=${MODULES:-2000} RUNS=${RUNS:-9}
 result reports "What commands take that show where time goes"
 
-chmod 755 "$T"
-mkdir -p "$T/bin" "$T/store"
+mkdir -p "$T/bin"
 cat >"$T/morph.yaml" <<-END
 	modules:
 	  include: ["$T/bin/*"]
 	idle: {check_s: 3600}
 END
-"$B/morphd" --foreground --policy "$T/morph.yaml" --store "$T/store" --socket "$T/sock" --user nobody \
-	--folders "$T" --morph-edit "$B/morph-edit" 2>"$T/log" &
-morphd=$!
-trap 'kill $morphd 2>/dev/null; wait $morphd 2>/dev/null; rm -rf "$T"' EXIT
-ctl() { "$B/morphctl" --socket "$T/sock" "$@"; }
-for _ in $(seq 100); do ctl status >/dev/null 2>&1 && break; sleep 0.1; done
+start_daemon
 for ((i = 0; i < MODULES; i++)); do
 	{ cat "$B/tests/e2e/odd" && echo "$i"; } >"$T/bin/brief$i" && chmod 755 "$T/bin/brief$i" &&
 		"$T/bin/brief$i" short 1 20 || exit 1
@@ -66,5 +60,5 @@ row "\`annotate\` of \`$longest\` ($most blocks, $sampled with samples), recordi
 row "\`report --html\` of perl, recording" 2 "$B/morphctl" report --log="$T/perl.log" --html="$T/page.html"
 echo
 echo "The page has $(stat -c %s "$T/page.html") bytes."
-kill "$morphd" && wait "$morphd" 2>/dev/null	# it holds our standard output too
+stop_daemon
 result_end

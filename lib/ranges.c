@@ -31,46 +31,21 @@ void ranges_init(struct ranges *r, uint32_t n)
 	r->group = memory_new((size_t)n / GROUP + 1, sizeof(*r->group));
 }
 
-static uint8_t *put(uint8_t *p, uint64_t v)
-{
-	for (; v >= 0x80; v >>= 7)
-		*p++ = (uint8_t)(v | 0x80);
-	*p++ = (uint8_t)v;
-	return p;
-}
-
-/* What put() has written. */
-static uint64_t get(const uint8_t **p)
-{
-	uint64_t v = *(*p)++;
-
-	if (v < 0x80)
-		return v;
-	v &= 0x7f;
-	for (unsigned shift = 7; ; shift += 7) {
-		uint8_t b = *(*p)++;
-
-		v |= (uint64_t)(b & 0x7f) << shift;
-		if (b < 0x80)
-			return v;
-	}
-}
-
 static void add(struct ranges *r, uint32_t start, uint32_t size, int64_t step, bool marked)
 {
 	bool first = r->nrange % GROUP == 0;
 	uint64_t gap = first ? 0 : start - r->end;
 	uint64_t more = (uint64_t)(step < 0 ? -2 * step - 1 : 2 * step) << 1 | marked;
 
-	uint8_t code[3 * 6], *p = code;		/* of numbers of at most 36 bits */
-
 	assert(size && start >= r->end && r->code.n <= UINT32_MAX);
 	if (first)
 		r->group[r->ngroup++] = (struct ranges_group){ start, (uint32_t)r->code.n };
-	p = put(p, (uint64_t)size << SIZE_SHIFT | (gap ? HAS_GAP : 0) | (more ? HAS_MORE : 0));
-	p = gap ? put(p, gap) : p;
-	p = more ? put(p, more) : p;
-	wr_raw(&r->code, code, (size_t)(p - code));
+	wr_uleb(&r->code, (uint64_t)size << SIZE_SHIFT | (gap ? HAS_GAP : 0) |
+			  (more ? HAS_MORE : 0));
+	if (gap)
+		wr_uleb(&r->code, gap);
+	if (more)
+		wr_uleb(&r->code, more);
 	r->nrange++;
 	r->end = (uint64_t)start + size;
 }
@@ -115,13 +90,13 @@ bool ranges_find(const struct ranges *r, uint64_t x, struct range *out)
 	uint32_t g = search_first(i, lo, hi, r->group[i].start <= x);
 	if (g == 0)
 		return false;
-	const uint8_t *p = r->code.p + r->group[--g].code;
+	struct rd code = { r->code.p + r->group[--g].code, r->code.p + r->code.n, false };
 	uint64_t at = r->group[g].start, of = 0;
 	for (uint32_t i = g * GROUP; i < r->nrange && i < (g + 1) * GROUP; i++) {
-		uint64_t first = get(&p), size = first >> SIZE_SHIFT;
+		uint64_t first = rd_uleb(&code), size = first >> SIZE_SHIFT;
 
-		at += first & HAS_GAP ? get(&p) : 0;
-		uint64_t more = first & HAS_MORE ? get(&p) : 0, step = more >> 1;
+		at += first & HAS_GAP ? rd_uleb(&code) : 0;
+		uint64_t more = first & HAS_MORE ? rd_uleb(&code) : 0, step = more >> 1;
 		of += step & 1 ? -(step / 2) - 1 : step / 2;
 		if (x < at)
 			return false;

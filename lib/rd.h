@@ -97,6 +97,10 @@ static inline uint64_t rd_uleb(struct rd *r)
 	const uint8_t *p = r->p;
 	uint64_t v = 0;
 
+	if (!r->bad && p < r->end && *p < 0x80) {	/* most are that small */
+		r->p++;
+		return *p;
+	}
 	for (unsigned shift = 0; !r->bad && p < r->end && shift <= 63; shift += 7) {
 		uint8_t b = *p++;
 

@@ -274,6 +274,9 @@ int show_annotate_read(int argc, const char *const *argv, struct show_annotate *
 			out->placed = true;
 		else if (read_count(arg, "--limit", &out->limit))
 			limited = true;
+		else if (strncmp(arg, "--limit=", 8) == 0)
+			return err_set(err, ERR_USAGE, "--limit: '%.80s' is not a number from "
+				       "1 on", arg + 8);
 		else
 			return err_set(err, ERR_USAGE, "unknown option '%s'", arg);
 	}

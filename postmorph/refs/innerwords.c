@@ -227,8 +227,9 @@ static void look_at_distance(const struct text *t, const struct section *s, vadd
 {
 	uint32_t fn = inside_of(t, at + distance);
 
-	if (fn != NO_FN && (!innerwords_is_mixed(s) || (!are_halves(distance) &&
-					     is_in_table(t, s, at, WORD, at + distance))))
+	if (fn != NO_FN &&
+	    (!innerwords_is_mixed(s) || (!are_halves(distance) &&
+					 is_in_table(t, s, at, WORD, at + distance))))
 		stay_inside(t, fn);
 }
 

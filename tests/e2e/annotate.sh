@@ -96,6 +96,7 @@ check "megahertz of nothing" fails 2 "--mhz is for executions" morphctl annotate
 echo nonsense >"$root/nonsense"
 check "counts that are no profile" fails 1 "the counts: not a profile" morphctl annotate stalls chase --log="$root/log" --counts="$root/nonsense"
 check "executions instead of samples" fails 2 'are no samples' morphctl annotate stalls chase --log="$root/exact"
+check "a limit without blocks" fails 2 '--limit is for --blocks' morphctl annotate stalls chase --log="$root/log" --limit=3
 check "what only recordings have is not asked of the daemon" fails 2 'is for recordings' morphctl annotate stalls chase --counts=x
 echo 'x' >"$root/bad"
 check "samples that are none" fails 1 'line 1 of the places is malformed' \

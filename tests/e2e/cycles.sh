@@ -57,12 +57,13 @@ else
 	skip "lines of a debug file" "no $debug, or no mount namespaces"
 fi
 hottest() {		# the first N are those with most samples, and nothing else is shown
-	ctl --json annotate "$stalls" division --blocks --limit="$1" >"$root/hottest" &&
+	ctl --json annotate "$stalls" division --blocks --limit "$1" >"$root/hottest" &&
 		jq -e --argjson n "$1" --slurpfile all "$root/notes.division" '(has("instructions") | not) and
 			[.blocks[].samples] == ([$all[0].blocks[].samples | select(. > 0)] | sort | reverse)[:$n]' "$root/hottest"
 }
 check "blocks hottest first" hottest 9
 check "as many as are asked for" hottest 1
+check "a limit that is none is refused" eval '! ctl annotate "$stalls" division --blocks --limit=0 2>"$root/why" && grep -q "not a number from 1 on" "$root/why"'
 check "a limit without them is refused" eval '! ctl annotate "$stalls" division --limit=1 2>"$root/why" && grep -q "limit is for --blocks" "$root/why"'
 check "people see it in columns" eval 'ctl annotate "$stalls" division 2>/dev/null | grep -q "^causes"'
 check "most of the function's samples are known by instruction" awk '/samples of the function/ { exit !($7 > 0.8 * $2) }' "$root/err"

@@ -38,53 +38,23 @@ LOOP multiplication(uint64_t n)
 	sink = x;
 }
 
-LOOP floating(uint64_t n)
-{
-	double x = 1, y = 1;
-
-	asm volatile("1:\n"
-		     CULPRIT(floating) "mulsd %2, %0\n"
-		     "dec %1\n"
-		     "jnz 1b\n"
-		     : "+x"(x), "+r"(n) : "x"(y));
-	sink = (uint64_t)x;
+/* Each waits for the one before: INSN is of x, which is %0, and y, %2. */
+#define CHAIN(name, insn, x0, y0)						\
+LOOP name(uint64_t n)								\
+{										\
+	double x = x0, y = y0;							\
+										\
+	asm volatile("1:\n"							\
+		     CULPRIT(name) insn "\n"					\
+		     "dec %1\n"							\
+		     "jnz 1b\n"							\
+		     : "+x"(x), "+r"(n) : "x"(y));				\
+	sink = (uint64_t)x;							\
 }
-
-LOOP additions(uint64_t n)
-{
-	double x = 1, y = 1;
-
-	asm volatile("1:\n"
-		     CULPRIT(additions) "addsd %2, %0\n"
-		     "dec %1\n"
-		     "jnz 1b\n"
-		     : "+x"(x), "+r"(n) : "x"(y));
-	sink = (uint64_t)x;
-}
-
-LOOP quotient(uint64_t n)
-{
-	double x = 1e300, y = 1.0000001;
-
-	asm volatile("1:\n"
-		     CULPRIT(quotient) "divsd %2, %0\n"
-		     "dec %1\n"
-		     "jnz 1b\n"
-		     : "+x"(x), "+r"(n) : "x"(y));
-	sink = (uint64_t)x;
-}
-
-LOOP root(uint64_t n)
-{
-	double x = 3;
-
-	asm volatile("1:\n"
-		     CULPRIT(root) "sqrtsd %0, %0\n"
-		     "dec %1\n"
-		     "jnz 1b\n"
-		     : "+x"(x), "+r"(n));
-	sink = (uint64_t)x;
-}
+CHAIN(floating, "mulsd %2, %0", 1, 1)
+CHAIN(additions, "addsd %2, %0", 1, 1)
+CHAIN(quotient, "divsd %2, %0", 1e300, 1.0000001)
+CHAIN(root, "sqrtsd %0, %0", 3, 0)
 
 /* A pointer that leads to another line of much memory each time. */
 LOOP chase(uint64_t n, void **p)
