@@ -12,7 +12,9 @@
  * CHANCE    Numbers lead to instructions by chance.  In sections of mixed data a word counts
  *           only if one of its two neighbours leads to code close by; or if both could stand in
  *           a table with it and one of the next two leads there.  That a single word there is
- *           none is assumption A6 in verify.c.
+ *           none is assumption A6 in verify.c.  Nor does a distance count there when the words
+ *           around it that lead to functions lead between instructions as often as not.  A
+ *           section with a name of its own is of mixed data if two in three do so in all of it.
  *
  * Tested by tests/unit/verify/test_watchedcode.c.
  */
@@ -21,7 +23,8 @@
 
 #include "verify/lookup.h"
 
-enum { HALF = 4, FULL = 8 };		/* bytes of a word */
+enum { HALF = 4, FULL = 8,		/* bytes of a word */
+       SMALL = 4096 };			/* what is less is no distance */
 
 struct scan {
 	struct verify *v;
@@ -56,8 +59,6 @@ enum kind { NONE, OTHER, CODE };
 /* What could stand in a table beside an address: a small number, aligned data, code. */
 static enum kind kind_of(const struct scan *s, uint64_t number, vaddr to, vaddr align)
 {
-	enum { SMALL = 4096 };
-
 	if (number < SMALL)
 		return OTHER;
 	if (to < s->lo || to >= s->hi)
@@ -65,6 +66,58 @@ static enum kind kind_of(const struct scan *s, uint64_t number, vaddr to, vaddr 
 	if (!image_is_exec(&s->v->orig, to))
 		return to % align ? NONE : OTHER;
 	return vcfi_find(&s->v->ocfi, to) == NO_FDE || verify_is_start(s->v, to) ? CODE : NONE;
+}
+
+/* How many of the halves from `at` up to `end` lead to code with unwind information; *starts to
+ * an instruction of it. */
+static uint64_t count_leading(const struct scan *s, vaddr at, vaddr end, uint64_t *starts)
+{
+	uint64_t n = 0;
+
+	for (*starts = 0; at < end && end - at >= HALF; at += HALF) {
+		struct rd r = rd_of(image_at(&s->v->orig, at, HALF));
+		vaddr distance = (vaddr)(int64_t)rd_s32(&r), to = at + distance;
+
+		if (r.bad || distance < SMALL || !image_is_exec(&s->v->orig, to) ||
+		    vcfi_find(&s->v->ocfi, to) == NO_FDE)
+			continue;
+		n++;
+		*starts += verify_is_start(s->v, to);
+	}
+	return n;
+}
+
+static vaddr first_half(const struct scan *s)
+{
+	return (s->s->h.sh_addr + HALF - 1) & ~(vaddr)(HALF - 1);
+}
+
+static vaddr end_of(const struct scan *s)
+{
+	return s->s->h.sh_addr + s->s->h.sh_size;
+}
+
+/* The whole section leads to instructions no more often than chance does. */
+static bool holds_numbers(const struct scan *s)
+{
+	enum { MANY = 64 };
+	uint64_t starts, n = count_leading(s, first_half(s), end_of(s), &starts);
+
+	return n >= MANY && 3 * starts <= n;
+}
+
+/* What stands around a distance, eight words on each side. */
+static bool stands_in_numbers(const struct scan *s, vaddr at)
+{
+	enum { AROUND = 8 * HALF };
+	vaddr lo = first_half(s), hi = end_of(s);
+
+	if (at - lo > AROUND)
+		lo = at - AROUND;
+	if (hi - at > AROUND + HALF)
+		hi = at + AROUND + HALF;
+	uint64_t starts, n = count_leading(s, lo, hi, &starts);
+	return 2 * starts <= n;
 }
 
 static bool is_within(const struct scan *s, vaddr at, uint64_t n)
@@ -172,7 +225,8 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	vaddr distance = (vaddr)(int64_t)rd_s32(&r);
 
 	if (is_moved(v, at + distance) &&
-	    (!s->mixed || (!are_halves(distance) && in_table(s, at, HALF, at + distance))))
+	    (!s->mixed || (!are_halves(distance) && in_table(s, at, HALF, at + distance) &&
+			   !stands_in_numbers(s, at))))
 		return refuse_word(s, at, at + distance);
 	if (at % FULL || !is_within(s, at, FULL))
 		return 0;
@@ -212,11 +266,10 @@ static void collect_tables(struct verify *v)
 static int check_section(const struct scan *s, const bool *has_jump)
 {
 	const struct verify *v = s->v;
-	vaddr end = s->s->h.sh_addr + s->s->h.sh_size, behind = 0;
+	vaddr end = end_of(s), behind = 0;
 	uint32_t next = 0;
 
-	for (vaddr at = (s->s->h.sh_addr + 3) & ~(vaddr)3; at < end && end - at >= HALF;
-	     at += HALF) {
+	for (vaddr at = first_half(s); at < end && end - at >= HALF; at += HALF) {
 		for (; next < v->walk.extents.n && v->walk.extents.v[next].lo <= at; next++)
 			if (v->walk.extents.v[next].hi > behind)
 				behind = v->walk.extents.v[next].hi;
@@ -236,10 +289,13 @@ int verify_innerwords(struct verify *v)
 			has_jump[verify_group(v, v->refs.all.v[i].fde)] = true;
 	for (uint32_t i = 0; i < v->orig.nsh; i++) {
 		const struct section *section = &v->orig.sh[i];
-		struct scan s = { .v = v, .s = section, .mixed = verify_is_mixed(section) };
+		struct scan s = { .v = v, .s = section };
 
+		if (!holds_tables(section))
+			continue;
 		image_span(&v->orig, &s.lo, &s.hi);
-		if (holds_tables(section) && check_section(&s, has_jump) < 0)
+		s.mixed = verify_is_mixed(section) || holds_numbers(&s);
+		if (check_section(&s, has_jump) < 0)
 			return -1;
 	}
 	return 0;

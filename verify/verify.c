@@ -87,11 +87,12 @@
  *       and innerwords.c look for: operands of other functions, dynamic symbols, relocated
  *       words, words at a fixed address, distances of words from themselves, restartable
  *       sequences.  Reason: these are the forms that assemblers and linkers have.  A single
- *       word among numbers of other kinds, which could be one by chance, a plain word of 32
- *       bits, a distance from elsewhere, and a constant that looks like a mask, a round number
- *       or text are not seen.  Nor are words that lead into a function with indirect jumps,
- *       which may go there, unless they are distances from themselves, nor labels that code of
- *       such a function forms of its own.
+ *       word among numbers of other kinds, which could be one by chance, a few distances amid
+ *       numbers that lead between instructions as often, a plain word of 32 bits, a distance
+ *       from elsewhere, and a constant that looks like a mask, a round number or text are not
+ *       seen.  Nor are words that lead into a function with indirect jumps, which may go there,
+ *       unless they are distances from themselves, nor labels that code of such a function
+ *       forms of its own.
  *       [test_watchedcode.c, test_unseen.c]
  *   A7  Where the code shows no bound of the index (bounds.c), a jump table has no entry
  *       behind a word that leads to no instruction, nor where its section ends or something

@@ -13,9 +13,12 @@
  *   seeming    what stands where code forms an address, as long as it reads as distances from
  *              there to instructions of the function with that code
  *
- * Numbers lead to instructions by chance.  In sections that hold data of all kinds a word
- * counts only where it stands in something like a table (is_in_table()); a single one there,
- * between numbers that are no addresses, is not seen (doc/limits.md).
+ * Numbers lead to instructions by chance: about every fourth that leads into code.  In sections
+ * that hold data of all kinds a word counts only where it stands in something like a table
+ * (is_in_table()), and a distance only if most of those around it that lead into functions lead
+ * to instructions, too (is_amid_numbers()).  A single one there, between numbers that are no
+ * addresses, is not seen (doc/limits.md).  A section of another name is of that kind when no
+ * more of all its distances lead to instructions than by chance.
  *
  * Tested by tests/unit/postmorph/test_analyze.c and tests/programs/knows_address.sh.
  */
@@ -34,6 +37,16 @@ struct extent {			/* of what are, or seem to be, entries of a jump table */
 struct words {
 	struct text *t;
 	VEC(struct extent) tables;	/* ascending by lo */
+};
+
+struct scan {			/* of one section */
+	const struct text *t;
+	const struct section *s;
+	bool mixed;		/* data of all kinds */
+};
+
+struct led {			/* distances that lead into functions; ... to instructions */
+	uint32_t all, insn;
 };
 
 static void stay(const struct text *t, uint32_t fn, enum skip reason)
@@ -114,6 +127,29 @@ static bool is_unwind(const char *name)
 	       strncmp(name, ".gcc_except_table", 17) == 0;
 }
 
+static struct bytes content(const struct text *t, const struct section *s)
+{
+	return bytes_at(t->prog->img.file, s->h.sh_offset, s->h.sh_size);
+}
+
+/* Of the words from lo up to hi, both in the section; small numbers are no distances. */
+static struct led led(const struct text *t, const struct section *s, vaddr lo, vaddr hi)
+{
+	struct rd rd = rd_of(content(t, s));
+	struct led led = { 0, 0 };
+
+	(void)rd_skip(&rd, lo - s->h.sh_addr);
+	for (; lo < hi && rd_left(&rd) >= WORD; lo += WORD) {
+		vaddr distance = (vaddr)(int64_t)rd_s32(&rd), to = lo + distance;
+
+		if (distance < SMALL || !text_holds(t, to) || text_piece(t, to) == UINT32_MAX)
+			continue;
+		led.all++;
+		led.insn += (*text_mark(t, to) & MARK_INSN) != 0;
+	}
+	return led;
+}
+
 /* Other sections hold what their makers have put there. */
 bool innerwords_is_mixed(const struct section *s)
 {
@@ -139,6 +175,26 @@ static int classify(const struct text *t, uint64_t number, vaddr to, vaddr align
 	if (!image_is_exec(&t->prog->img, to))
 		return to % align == 0 ? DATA : -1;
 	return text_piece(t, to) == UINT32_MAX || (*text_mark(t, to) & MARK_INSN) ? CODE : -1;
+}
+
+/* Of another name, but no more of its distances lead to instructions than by chance. */
+static bool is_numbers(const struct text *t, const struct section *s, vaddr first)
+{
+	enum { MANY = 64 };
+	struct led l = led(t, s, first, s->h.sh_addr + s->h.sh_size);
+
+	return l.all >= MANY && l.insn <= l.all / 3;
+}
+
+/* No more than half of the distances around that one, and of it, lead to instructions. */
+static bool is_amid_numbers(const struct text *t, const struct section *s, vaddr at)
+{
+	enum { AROUND = 8 };
+	vaddr before = (at - s->h.sh_addr) / WORD;
+	struct led l = led(t, s, at - WORD * (before < AROUND ? before : AROUND),
+			   at + (AROUND + 1) * WORD);
+
+	return l.insn <= l.all / 2;
 }
 
 /* Two equal numbers of 16 bits, of which there are long tables. */
@@ -222,15 +278,15 @@ static void stay_inside(const struct text *t, uint32_t fn)
 		stay(t, fn, SKIP_INNER_WORD);
 }
 
-static void look_at_distance(const struct text *t, const struct section *s, vaddr at,
-			     vaddr distance)
+static void look_at_distance(const struct scan *c, vaddr at, vaddr distance)
 {
-	uint32_t fn = inside_of(t, at + distance);
+	uint32_t fn = inside_of(c->t, at + distance);
 
 	if (fn != NO_FN &&
-	    (!innerwords_is_mixed(s) || (!are_halves(distance) &&
-					 is_in_table(t, s, at, WORD, at + distance))))
-		stay_inside(t, fn);
+	    (!c->mixed || (!are_halves(distance) &&
+			   is_in_table(c->t, c->s, at, WORD, at + distance) &&
+			   !is_amid_numbers(c->t, c->s, at))))
+		stay_inside(c->t, fn);
 }
 
 /* Jumps of fn may go by a word that leads there: it is in the part where fn begins, or in what
@@ -244,16 +300,16 @@ static bool may_be_jumped_to(const struct text *t, uint32_t fn, vaddr place)
 				       !t->piece[piece].name);
 }
 
-static void look_at_wide(const struct text *t, const struct section *s, vaddr at, uint64_t word)
+static void look_at_wide(const struct scan *c, vaddr at, uint64_t word)
 {
+	const struct text *t = c->t;
 	uint32_t fn = inside_of(t, at + word);
 
-	if (fn != NO_FN && (!innerwords_is_mixed(s) || distance_in_table(t, s, at)))
+	if (fn != NO_FN && (!c->mixed || distance_in_table(t, c->s, at)))
 		stay_inside(t, fn);
 	fn = t->prog->img.pie_or_dso ? NO_FN : inside_of(t, word);
-	if (fn != NO_FN && (!innerwords_is_mixed(s) ||
-			    (!may_be_jumped_to(t, fn, word) && !is_bytes(word) &&
-			     is_in_table(t, s, at, 8, word))))
+	if (fn != NO_FN && (!c->mixed || (!may_be_jumped_to(t, fn, word) && !is_bytes(word) &&
+					  is_in_table(t, c->s, at, 8, word))))
 		stay_inside(t, fn);
 }
 
@@ -261,7 +317,8 @@ static void look_at_section(const struct words *w, const struct section *s)
 {
 	const struct text *t = w->t;
 	vaddr at = (s->h.sh_addr + WORD - 1) & ~(vaddr)(WORD - 1), behind = 0;
-	struct rd rd = rd_of(bytes_at(t->prog->img.file, s->h.sh_offset, s->h.sh_size));
+	struct scan c = { t, s, innerwords_is_mixed(s) || is_numbers(t, s, at) };
+	struct rd rd = rd_of(content(t, s));
 	uint32_t next = 0;
 
 	for ((void)rd_skip(&rd, at - s->h.sh_addr); rd_left(&rd) >= WORD; at += WORD) {
@@ -273,9 +330,9 @@ static void look_at_section(const struct words *w, const struct section *s)
 				behind = w->tables.v[next].hi;
 		if (at < behind)
 			continue;
-		look_at_distance(t, s, at, distance);
+		look_at_distance(&c, at, distance);
 		if (at % 8 == 0 && rd_left(&wide) >= 8)
-			look_at_wide(t, s, at, rd_u64(&wide));
+			look_at_wide(&c, at, rd_u64(&wide));
 	}
 }
 

@@ -39,6 +39,46 @@ begin half_alone		# by chance, for all that is known
 	.long	L_half_alone - ., 0x11223344
 	.quad	0x1122334455667788
 	.text
+	.macro between n		# distances that lead into an instruction, as numbers do
+	.rept \n
+	.long	L_unknown - 3 - .
+	.endr
+	.endm
+begin half_amid			# among as many that lead to none
+	.section .rodata
+	.p2align 3
+	.zero	64
+	between 1
+	.long	L_half_amid - ., 2b - .
+	between 1
+	.zero	64
+	.text
+begin half_most			# ... and more that do
+	.section .rodata
+	.p2align 3
+	.zero	64
+	between 1
+	.long	L_half_most - ., 2b - ., 2b - .
+	between 1
+	.zero	64
+	.text
+begin half_of_numbers		# in a section of its own, but by chance
+	.section numbers, "a"
+	.p2align 2
+	.rept 20
+	between 4
+	.long	L_half_of_numbers - .
+	.endr
+	.text
+begin half_of_more		# too many for chance: 34 of 100
+	.section entries, "a"
+	.p2align 2
+	.rept 33
+	between 2
+	.long	L_half_of_more - .
+	.endr
+	.long	L_half_of_more - .
+	.text
 begin full
 	.section .rodata
 	.p2align 3

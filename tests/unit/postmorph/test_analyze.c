@@ -117,6 +117,8 @@ static void a_function_that_data_knows_inside_stays(void **state)
 	static const struct skipped expected[] = {
 		{ "unknown", SKIP_NONE }, { "half", SKIP_INNER_WORD },
 		{ "half_of_two", SKIP_INNER_WORD }, { "half_alone", SKIP_NONE },
+		{ "half_amid", SKIP_NONE }, { "half_most", SKIP_INNER_WORD },
+		{ "half_of_numbers", SKIP_NONE }, { "half_of_more", SKIP_INNER_WORD },
 		{ "full", SKIP_INNER_WORD }, { "symbol", SKIP_WATCHED },
 		{ "listed", SKIP_LISTED }, { "listed_in_front", SKIP_LISTED },
 		{ "switches", SKIP_NONE },

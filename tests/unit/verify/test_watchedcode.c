@@ -50,6 +50,8 @@ static void what_data_knows_inside_has_no_image(void **state)
 		{ any, "half", "holds its address" },
 		{ fixed, "half", "holds its address" },
 		{ any, "half_of_two", "holds its address" },
+		{ any, "half_most", "holds its address" },
+		{ any, "half_of_more", "holds its address" },
 		{ any, "full", "holds its address" },
 		{ any, "full_beside_memory", "holds its address" },
 		{ any, "symbol", "is its address" },
