@@ -134,5 +134,15 @@ use_constant:
 	ret
 	.cfi_endproc
 	.size	use_constant, .-use_constant
+begin loaded
+	.globl	use_loaded
+	.type	use_loaded, @function
+	.p2align 4
+use_loaded:
+	.cfi_startproc
+	mov	$L_loaded, %eax
+	ret
+	.cfi_endproc
+	.size	use_loaded, .-use_loaded
 	.endif
 	.section .note.GNU-stack, "", @progbits

@@ -59,6 +59,7 @@ static void what_data_knows_inside_has_no_image(void **state)
 		{ fixed, "word", "holds its address" },
 		{ fixed, "word_of_small_bytes", "holds its address" },
 		{ fixed, "constant", "knows its address" },
+		{ fixed, "loaded", "knows its address" },
 	};
 
 	(void)state;
