@@ -57,8 +57,8 @@ static void what_was_pushed_is_known_by_its_distance(void **state)
 		int32_t n;
 		uint64_t before, after;
 	} moves[] = {
-		{ 1, 1, 2 }, { 63, 1, 1ull << 63 }, { 64, 1, 1ull << 63 }, { 65, 1, 1ull << 63 },
-		{ 62, 6, 3ull << 63 | 1ull << 63 }, { -1, 2, 1 }, { -1, 1, 0 },
+		{ 1, 1, 2 }, { 63, 1, 1ull << 63 }, { 64, 1, 1ull << 63 },
+		{ 65, 1, 1ull << 63 }, { 62, 6, 1ull << 63 }, { -1, 2, 1 }, { -1, 1, 0 },
 		{ -1, 1ull << 63, 3ull << 62 }, { -63, 1ull << 63, UINT64_MAX },
 		{ -64, 1ull << 63, UINT64_MAX }, { -64, 1ull << 62, 0 }, { 0, 5, 5 },
 	};
