@@ -58,6 +58,13 @@ L_memory:
 begin symbol
 	.globl	by_symbol
 	.set	by_symbol, L_symbol
+begin from_outside			# by code that no FDE covers
+	.type	outside, @function
+	.p2align 4
+outside:
+	lea	L_from_outside(%rip), %rax
+	ret
+	.size	outside, .-outside
 begin listed			# by its entry
 	.section __patchable_function_entries, "aw"
 	.quad	listed

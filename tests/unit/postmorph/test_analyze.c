@@ -118,6 +118,7 @@ static void a_function_that_data_knows_inside_stays(void **state)
 		{ "unknown", SKIP_NONE }, { "half", SKIP_INNER_WORD },
 		{ "half_of_two", SKIP_INNER_WORD }, { "half_alone", SKIP_NONE },
 		{ "full", SKIP_INNER_WORD }, { "symbol", SKIP_WATCHED },
+		{ "from_outside", SKIP_WATCHED },
 		{ "listed", SKIP_LISTED }, { "listed_in_front", SKIP_LISTED },
 		{ "switches", SKIP_NONE },
 	};

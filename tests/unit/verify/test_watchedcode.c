@@ -53,6 +53,7 @@ static void what_data_knows_inside_has_no_image(void **state)
 		{ any, "full", "holds its address" },
 		{ any, "full_beside_memory", "holds its address" },
 		{ any, "symbol", "is its address" },
+		{ any, "from_outside", "knows its address" },
 		{ any, "listed", "lists it" },
 		{ fixed, "listed", "lists it" },
 		{ any, "listed_in_front", "lists it" },
