@@ -98,6 +98,13 @@ L_memory:
 begin symbol
 	.globl	by_symbol
 	.set	by_symbol, L_symbol
+begin from_outside			# by code that no FDE covers
+	.type	outside, @function
+	.p2align 4
+outside:
+	lea	L_from_outside(%rip), %rax
+	ret
+	.size	outside, .-outside
 begin listed			# by its entry
 	.section __patchable_function_entries, "aw"
 	.quad	listed
@@ -174,5 +181,15 @@ use_constant:
 	ret
 	.cfi_endproc
 	.size	use_constant, .-use_constant
+begin loaded
+	.globl	use_loaded
+	.type	use_loaded, @function
+	.p2align 4
+use_loaded:
+	.cfi_startproc
+	mov	$L_loaded, %eax
+	ret
+	.cfi_endproc
+	.size	use_loaded, .-use_loaded
 	.endif
 	.section .note.GNU-stack, "", @progbits

@@ -127,6 +127,16 @@ check "what is not in the file is none" fails 1 "'$T/pie': 0x10 + 1000000 is not
 	"$edit" disassemble "$T/pie" --start=0x10 --size=1000000
 check "what is no program is named" fails 3 "'$T/p.c': " "$edit" disassemble "$T/p.c" --start=0x10 --size=16
 
+# --- may it catch an exception? ---
+
+catches() { "$edit" catches "$T/catches.so"; }
+echo 'void __cxa_begin_catch(void *); void never(void); void never(void) { __cxa_begin_catch(0); }' >"$T/catches.c"
+$cc -shared -fPIC -o "$T/catches.so" "$T/catches.c"
+check "who may catch an exception is refused" fails 3 "it may catch exceptions (__cxa_begin_catch)" catches
+echo 'void puts(const char *); void never(void); void never(void) { puts(""); }' >"$T/catches.c"
+$cc -shared -fPIC -fno-builtin -o "$T/catches.so" "$T/catches.c"
+check "who cannot is not" [ "$(catches)" = "catches nothing" ]
+
 # --- whose edges they are ---
 
 "$edit" interpret "$T/threaded" tests/fuzz/corpus/statesample/two -o "$T/edges"

@@ -263,5 +263,7 @@ for signal in TERM HUP; do
 	check "nor does a folder (SIG$signal)" ended $signal "$root/tmp/*" \
 		env TMPDIR="$root/tmp" "$root/beside/morphctl" export "$root/log" --format=fdata -o "$root/half"
 done
+check "a folder that cannot be made is named" fails 1 "temporary folder '/nonexistent/morph-export" \
+	env TMPDIR=/nonexistent "$B/morphctl" export "$root/log" --format=fdata -o "$root/none"
 check "nothing was written where something was wrong" not [ -e "$root/none" ]
 done_testing

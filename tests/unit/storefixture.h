@@ -15,6 +15,7 @@
 #include "lib/err.h"
 #include "manager/samples/attribute.h"
 #include "manager/store/store.h"
+#include "manager/store/store_db.h"
 
 static char dir[64];
 
@@ -43,6 +44,18 @@ static inline struct store *open_store(void)
 	assert_non_null(s);
 	return s;
 }
+
+/* A statement that is left at a row keeps what others delete, and the log from being worked
+ * off. */
+static inline void close_idle(struct store *s)
+{
+	for (sqlite3_stmt *q = s ? sqlite3_next_stmt(s->db, NULL) : NULL; q;
+	     q = sqlite3_next_stmt(s->db, q))
+		if (sqlite3_stmt_busy(q))
+			fail_msg("left at a row: %s", sqlite3_sql(q));
+	store_close(s);
+}
+#define store_close close_idle
 
 /* In the database, which no store has open. */
 static inline void sql(const char *text)

@@ -120,13 +120,15 @@ static void a_function_that_data_knows_inside_stays(void **state)
 		{ "half_amid", SKIP_NONE }, { "half_most", SKIP_INNER_WORD },
 		{ "half_of_numbers", SKIP_NONE }, { "half_of_more", SKIP_INNER_WORD },
 		{ "full", SKIP_INNER_WORD }, { "symbol", SKIP_WATCHED },
+		{ "from_outside", SKIP_WATCHED },
 		{ "listed", SKIP_LISTED }, { "listed_in_front", SKIP_LISTED },
 		{ "switches", SKIP_NONE },
 	};
 	static const struct skipped fixed[] = {
 		{ "unknown", SKIP_NONE }, { "half", SKIP_INNER_WORD },
 		{ "word", SKIP_INNER_WORD }, { "constant", SKIP_WATCHED },
-		{ "use_constant", SKIP_NONE }, { "switches", SKIP_NONE },
+		{ "use_constant", SKIP_NONE }, { "loaded", SKIP_WATCHED },
+		{ "use_loaded", SKIP_NONE }, { "switches", SKIP_NONE },
 	};
 
 	(void)state;

@@ -50,6 +50,32 @@ static uint16_t bit(int reg) { return (uint16_t)(1 << reg); }
 
 static void set(int reg, struct value x) { regs.r[reg] = x; }
 
+/* Bit i is i slots above the stack pointer; the highest one is all above. */
+static void what_was_pushed_is_known_by_its_distance(void **state)
+{
+	static const struct {
+		int32_t n;
+		uint64_t before, after;
+	} moves[] = {
+		{ 1, 1, 2 }, { 63, 1, 1ull << 63 }, { 64, 1, 1ull << 63 },
+		{ 65, 1, 1ull << 63 }, { 62, 6, 1ull << 63 }, { -1, 2, 1 }, { -1, 1, 0 },
+		{ -1, 1ull << 63, 3ull << 62 }, { -63, 1ull << 63, UINT64_MAX },
+		{ -64, 1ull << 63, UINT64_MAX }, { -64, 1ull << 62, 0 }, { 0, 5, 5 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+		const struct effect e = { .stack = moves[i].n };
+
+		regs.pushed = moves[i].before;
+		assert_int_equal(apply(e), 0);
+		assert_int_equal(regs.pushed, moves[i].after);
+	}
+	regs.pushed = 1;
+	assert_int_equal(apply((struct effect){ .moves_stack = true }), 0);
+	assert_true(regs.pushed == UINT64_MAX);
+}
+
 static void an_entry_and_its_own_base_are_a_target(void **state)
 {
 	const struct effect load = { .op = FX_LOAD, .a = RCX, .b = RAX, .kills = bit(RCX) };
@@ -201,6 +227,8 @@ static void what_two_ways_disagree_about_is_dirty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_was_pushed_is_known_by_its_distance, setup,
+						teardown),
 		EACH(an_entry_and_its_own_base_are_a_target),
 		EACH(an_entry_and_another_base_are_refused),
 		EACH(a_base_formed_anew_is_the_same_in_one_line_only),

@@ -55,12 +55,14 @@ static void what_data_knows_inside_has_no_image(void **state)
 		{ any, "full", "holds its address" },
 		{ any, "full_beside_memory", "holds its address" },
 		{ any, "symbol", "is its address" },
+		{ any, "from_outside", "knows its address" },
 		{ any, "listed", "lists it" },
 		{ fixed, "listed", "lists it" },
 		{ any, "listed_in_front", "lists it" },
 		{ fixed, "word", "holds its address" },
 		{ fixed, "word_of_small_bytes", "holds its address" },
 		{ fixed, "constant", "knows its address" },
+		{ fixed, "loaded", "knows its address" },
 	};
 
 	(void)state;

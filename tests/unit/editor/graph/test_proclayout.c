@@ -69,6 +69,21 @@ static void calls_become_short(void **state)
 	assert_order(order, want, 4);
 }
 
+/* 1 is called more often than 2; but 2 is hot, and fewer misses count for more than that, so it
+ * is joined first.  What is joined last comes to the end where both calls are. */
+static void hot_code_lies_together(void **state)
+{
+	const uint64_t size[3] = { 5000, 3000, 3000 };
+	const double samples[3] = { 100, 1, 100 };
+	const struct proc_edge edge[] = { { 0, 1, 10, 5000 }, { 0, 2, 9.9, 5000 } };
+	const uint32_t want[] = { 2, 0, 1 };
+	uint32_t order[3];
+
+	(void)state;
+	order_of(3, size, samples, edge, 2, order);
+	assert_order(order, want, 3);
+}
+
 /* Without calls nothing is joined; what is dense comes first. */
 static void without_calls_dense_code_comes_first(void **state)
 {
@@ -148,6 +163,7 @@ int main(void)
 		cmocka_unit_test(parallel_edges_add_up),
 		cmocka_unit_test(ties_go_to_lower_indices),
 		cmocka_unit_test(calls_become_short),
+		cmocka_unit_test(hot_code_lies_together),
 		cmocka_unit_test(without_calls_dense_code_comes_first),
 		cmocka_unit_test(heap_gives_most_gain_first_and_knows_the_latest),
 		cmocka_unit_test(a_random_graph_gives_a_permutation),

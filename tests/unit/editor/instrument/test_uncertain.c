@@ -65,6 +65,17 @@ static void the_fewest_that_have_the_share_are_chosen(void **state)
 	assert_int_equal(select(*state, 1), 31);
 }
 
+static void no_more_than_have_it_are_chosen(void **state)
+{
+	struct made *m = *state;
+
+	m->block[3].count = m->block[4].count;
+	for (uint32_t i = 0; i < 3; i++)
+		m->fn[i].moved = false;
+	unsigned one = select(m, 0.5);
+	assert_true(one == 1u << 3 || one == 1u << 4);
+}
+
 static void what_was_seen_makes_a_branch_less_uncertain(void **state)
 {
 	struct made *m = *state;
@@ -128,6 +139,8 @@ int main(void)
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(the_fewest_that_have_the_share_are_chosen,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(no_more_than_have_it_are_chosen, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(what_was_seen_makes_a_branch_less_uncertain,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(only_blocks_with_a_choice_count, setup,

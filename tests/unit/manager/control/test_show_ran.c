@@ -147,6 +147,19 @@ static void a_user_sees_his_programs_as_if_they_were_alone(void **state)
 	daemon_close(&d);
 }
 
+static void what_did_not_run_has_no_row(void **state)
+{
+	struct daemon d;
+
+	(void)state;
+	begin(&d);
+	d.m.work.policy->see_others = 1;
+	/* of the days before anything ran */
+	says_not(report(&d, asker(), "--by=machine", bound("--since", today - 9 * day),
+			bound("--until", today - 7 * day)), "programs and libraries");
+	daemon_close(&d);
+}
+
 static void a_part_of_all_time_has_its_samples(void **state)
 {
 	char period[96];
@@ -232,6 +245,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(programs_have_what_ran_in_them),
 		cmocka_unit_test(a_user_sees_his_programs_as_if_they_were_alone),
+		cmocka_unit_test(what_did_not_run_has_no_row),
 		cmocka_unit_test(a_part_of_all_time_has_its_samples),
 		cmocka_unit_test(what_is_not_kept_is_refused_with_what_is),
 		cmocka_unit_test(cpu_time_is_told_by_what_can_be_laid_out),

@@ -102,6 +102,21 @@ static void what_has_to_wait_waits(void **state)
 	assert_string_equal(p, path[0]);
 }
 
+static void nothing_is_written_but_the_path(void **state)
+{
+	struct {
+		char path[PATH_MAX], behind[8];
+	} out;
+
+	(void)state;
+	memset(&out, 'x', sizeof(out));
+	touch(path[0]);
+	watch_read(w, NOW);
+	assert_true(watch_next(w, NOW + WATCH_SETTLE_MS, out.path));
+	assert_int_equal(out.path[PATH_MAX - 1], '\0');
+	assert_memory_equal(out.behind, "xxxxxxxx", 8);
+}
+
 static void a_replaced_file_is_due(void **state)
 {
 	char p[PATH_MAX];
@@ -122,6 +137,7 @@ int main(void)
 						begin, end),
 		cmocka_unit_test_setup_teardown(a_loop_of_touches_costs_one_event, begin, end),
 		cmocka_unit_test_setup_teardown(what_has_to_wait_waits, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_is_written_but_the_path, begin, end),
 		cmocka_unit_test_setup_teardown(a_replaced_file_is_due, begin, end),
 	};
 

@@ -297,13 +297,16 @@ static void a_new_block_table_discards_the_profiles_of_the_old(void **state)
 	assert_int_equal(store_module_put(s, &m, &err), 0);
 	struct attribution a = two_blocks(m.id, count, &am);
 	struct bytes one = { (const uint8_t *)"one", 3 }, two = { (const uint8_t *)"two", 3 };
+	assert_int_equal(store_table_has(s, &m.original, &err), 0);
 	assert_int_equal(store_table_put(s, &m.original, one, &err), 0);
+	assert_int_equal(store_table_has(s, &m.original, &err), 1);
 	assert_int_equal(store_add_attribution(s, "1", &a, one, &still, &err), 0);
 	assert_int_equal(store_table_put(s, &m.original, one, &err), 0);
 	assert_int_equal(store_profile_get(s, m.id, &p, &err), 1);
 	store_profile_free(&p);
 	assert_int_equal(store_table_put(s, &m.original, two, &err), 0);
 	assert_int_equal(store_profile_get(s, m.id, &p, &err), 0);
+	assert_int_equal(store_table_has(s, &m.original, &err), 1);
 	store_close(s);
 }
 
