@@ -2,7 +2,8 @@
  *
  *	head, fields, path | zero bytes to a page | counters, slots | block map | heat
  *
- * Tested by tests/fuzz/fuzz_counts.c and tests/programs/instrument.sh.
+ * Tested by tests/unit/lib/test_countsfile.c, tests/fuzz/fuzz_counts.c and
+ * tests/programs/instrument.sh.
  */
 #include "lib/countsfile.h"
 

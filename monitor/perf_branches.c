@@ -12,6 +12,8 @@
  * PERF_SAMPLE_RAW is asked for as a mark.  These events have no raw data, and then the kernel
  * writes that it is 4 bytes of zeros.  In a ring that has samples with registers as well this
  * tells them apart: there an ABI, which is 0, 1 or 2, stands at that place.
+ *
+ * Tested by tests/unit/monitor/test_perf_branches.c.
  */
 #include "monitor/perf_branches.h"
 

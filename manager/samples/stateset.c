@@ -2,7 +2,7 @@
  *
  * What is sorted has no registers in it: qsort() copies to the heap and leaves copies there.
  *
- * Tested by tests/unit/manager/samples/test_attribute.c.
+ * Tested by tests/unit/manager/samples/test_stateset.c and test_attribute.c.
  */
 #include "manager/samples/stateset.h"
 

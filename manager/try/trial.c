@@ -1,4 +1,7 @@
-/* trial.c - what all steps of a trial use: its runs */
+/* trial.c - what all steps of a trial use: its runs
+ *
+ * Tested by tests/unit/manager/try/test_trial.c.
+ */
 #include "manager/try/trial.h"
 
 #include <stdio.h>
