@@ -22,17 +22,20 @@ on() { "$live" on "$1" "$root/$2.plan" "$root/gen/$2" "${@:3}"; }
 off() { "$live" off "$1" "$root/gen" "${@:2}"; }
 is_on() { [ -n "$("$live" look "$1" "$root/gen")" ]; }
 
-# PROGRAM CALL main|thread: waits in the call (tests/e2e/waits.c, fusewaits.c), swapped without an end; what it says is
-# in $root/wait.CALL.HOW, how often it was swapped in $root/swaps.CALL.HOW
+# PROGRAM CALL main|thread [TRIES]: waits in the call (tests/e2e/waits.c, fusewaits.c), swapped without an end; what it
+# says is in $root/wait.CALL.HOW, how often it was swapped in $root/swaps.CALL.HOW.  On a busy machine the call may end
+# before anything was swapped: then again, TRIES (4) times at most.
 wait_in() {
-	local n=0 p
-	"$root/$1" "$2" ${3#main} >"$root/wait.$2.$3" 9>&- &
-	p=$!
-	sleep 0.15
-	while kill -0 "$p" 2>/dev/null; do
-		on "$p" "$1" --patience=100 >/dev/null 2>&1 && is_on "$p" 2>/dev/null && n=$((n + 1))
-		off "$p" --patience=100 >/dev/null 2>&1
-		sleep 0.02
+	local n=0 p k
+	for ((k = 0; k < ${4:-4} && n == 0; k++)); do
+		"$root/$1" "$2" ${3#main} >"$root/wait.$2.$3" 9>&- &
+		p=$!
+		sleep 0.15
+		while kill -0 "$p" 2>/dev/null; do
+			on "$p" "$1" --patience=100 >/dev/null 2>&1 && is_on "$p" 2>/dev/null && n=$((n + 1))
+			off "$p" --patience=100 >/dev/null 2>&1
+			sleep 0.02
+		done
 	done
 	echo "$n" >"$root/swaps.$2.$3"
 }

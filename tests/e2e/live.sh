@@ -103,13 +103,15 @@ exec 8>&-
 # --- system calls ---
 
 prepare waits "$B/tests/e2e/waits"
+waiting=()
 for how in main thread; do
-	while read -r call _; do
-		wait_in waits "$call" $how &
+	while read -r call later; do
+		wait_in waits "$call" $how ${later:+1} &
+		waiting+=($!)
 		[ "$(jobs -rp | wc -l)" -lt 9 ] || sleep 0.4
 	done < <("$root/waits")
 done
-sleep 2.5
+wait "${waiting[@]}"
 # Up to 800 ms more are for a machine with much to do; limits of select() and its kind grow by the pauses.  What a stop would change is not swapped, all else is.
 while read -r call later; do
 	for how in main thread; do
