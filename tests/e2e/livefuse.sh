@@ -16,8 +16,8 @@ said=$(timeout 10 "$waits" read)
 [ "${said% *}" = ok ] && ok "the file system works" || { not_ok "the file system works: $said"; done_testing; }
 prepare fusewaits "$waits"
 for how in main thread; do
-	while read -r call _; do
-		wait_in fusewaits "$call" $how &
+	while read -r call later; do
+		wait_in fusewaits "$call" $how ${later:+1} &
 		[ "$(jobs -rp | wc -l)" -lt 7 ] || wait -n
 	done < <("$waits")
 done
