@@ -83,6 +83,12 @@ check "a jitdump: a quarter is the first loop's" share "$root/bin/dump" "Quarter
 check "the rest is the second's" share "$root/bin/dump" "rest of it" 75
 over
 
+cp "$root/jit" "$root/bin/shared"
+SHARED=1 run "$root/bin/shared" 0 map /tmp
+taken_in
+check "code in memory that is mapped shared" share "$root/bin/shared" "rest of it" 75
+over
+
 # --- folders of its own ---
 
 if unshare --mount true 2>/dev/null; then

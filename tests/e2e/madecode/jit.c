@@ -1,7 +1,8 @@
 /* jit.c - a program that makes code while it runs, and writes down what it is
  *
  * jit map|dump FOLDER N [NAME [stay]]: two loops, of which the second runs three times as long;
- * then it stays until its standard input ends.
+ * then it stays until its standard input ends.  With SHARED in the environment they are in
+ * memory that is mapped shared, as PHP's are.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -75,7 +76,8 @@ int main(int argc, char **argv)
 {
 	const char *name[] = { "Quarter::run", argc > 4 ? argv[4] : "LazyCompile:*rest of it" };
 	uint8_t *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			     (getenv("SHARED") ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS,
+			     -1, 0);
 	uint8_t *code[] = { page + 64, page + 4096 };
 	char path[512];
 
