@@ -92,6 +92,14 @@ int io_memory_file(struct bytes text, struct err *err)
 	return -1;
 }
 
+bool io_is_sealed(int fd)
+{
+	enum { SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & SEALS) == SEALS;
+}
+
 int io_replace(const char *path, mode_t mode, struct bytes text, struct err *err)
 {
 	char new[PATH_MAX];

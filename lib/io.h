@@ -24,6 +24,8 @@ int io_read_all(int fd, size_t max, struct arena *a, struct bytes *out, struct e
 
 /* A memory file with the text, at its start, which can be sealed; a descriptor, or -1. */
 int io_memory_file(struct bytes text, struct err *err);
+/* Is it one, of which nobody can change the content any more? */
+bool io_is_sealed(int fd);
 /* The file of that path gets the text and the mode, whatever the umask, for good when it
  * returns; whole or not at all: a full disk leaves the former one.  Of a folder that nobody
  * else writes in. */

@@ -18,6 +18,7 @@
 #include "manager/control/access.h"
 #include "manager/control/control.h"
 #include "manager/samples/userset.h"
+#include "manager/store/store_made.h"
 #include "manager/work/answer.h"
 #include "manager/work/procedure.h"
 #include "manager/control/show.h"
@@ -57,10 +58,12 @@ static int add_procedures(struct work *w, const struct store_module *m, uint32_t
 struct gather {
 	struct work *w;
 	const struct client *client;
-	double total;
+	double total, made;		/* of all, in code made at run time */
 	uint32_t n;
 	struct store_module *m;		/* [n], of MODULES_MAX the first ones */
 	struct lines lines;
+	const char *module;		/* whose procedures alone are wanted; NULL: of all */
+	struct lines procedures;	/* in code made at run time */
 };
 
 struct top {
@@ -117,7 +120,7 @@ static int add_kernel(struct work *w, struct lines *out, struct err *err)
 	return 0;
 }
 
-/* Those of all modules, and of the kernel, that have most. */
+/* Those of all modules, of code made at run time, and of the kernel, that have most. */
 static int report_procedures(struct work *w, const struct gather *g, bool kernel,
 			     uint32_t limit, struct lines *out, struct err *err)
 {
@@ -136,6 +139,9 @@ static int report_procedures(struct work *w, const struct gather *g, bool kernel
 			rc = add_procedures(w, &m[i], of[i], out, &unused, err);
 	if (rc == 0 && kernel)
 		rc = add_kernel(w, out, err);
+	for (uint32_t i = 0; i < g->procedures.n; i++)
+		lines_add(out, g->procedures.at[i].module, g->procedures.at[i].procedure,
+			  g->procedures.at[i].samples);
 	for (uint32_t i = 0; i < out->n; i++)
 		shown += out->at[i].samples;
 	lines_cut(out, limit);
@@ -170,24 +176,6 @@ static const enum counter elsewhere[] = { COUNTER_KERNEL, COUNTER_VDSO, COUNTER_
 					  COUNTER_NOWHERE };
 enum { NELSEWHERE = sizeof(elsewhere) / sizeof(elsewhere[0]) };
 
-/* Code made at run time belongs to no file: by the programs that made it. */
-static int add_makers(struct gather *g, uint64_t all, struct err *err)
-{
-	struct topnames made = { 0 };
-	char name[PATH_MAX + 32];
-
-	if (store_makers(g->w->store, &made, err) < 0)
-		return -1;
-	for (uint32_t i = 0; i < made.n; i++) {
-		(void)snprintf(name, sizeof(name), "[made at run time by %s]", made.at[i].name);
-		lines_add(&g->lines, name, NULL, (double)made.at[i].samples);
-		all -= made.at[i].samples < all ? made.at[i].samples : all;
-	}
-	topnames_free(&made);
-	lines_add(&g->lines, lines_elsewhere(COUNTER_ANON), NULL, (double)all);
-	return 0;
-}
-
 static void add_count(struct gather *g, struct lines *out, const char *name, uint64_t samples)
 {
 	g->total += (double)samples;
@@ -201,10 +189,49 @@ static int add_elsewhere(struct gather *g, struct err *err)
 
 	if (store_counters(g->w->store, count, err) < 0)
 		return -1;
-	g->total += (double)count[COUNTER_ANON];
 	for (int i = 0; i < NELSEWHERE; i++)
 		add_count(g, &g->lines, lines_elsewhere(elsewhere[i]), count[elsewhere[i]]);
-	return add_makers(g, count[COUNTER_ANON], err);
+	return 0;
+}
+
+/* Code made at run time belongs to no file: by the programs that made it.  Those of a program
+ * come one after the other. */
+static bool gather_made(void *ctx, const struct store_made *m)
+{
+	struct gather *g = ctx;
+	struct line *last = g->lines.n ? &g->lines.at[g->lines.n - 1] : NULL;
+	char module[PATH_MAX + 32];
+
+	if (!access_sees_all(g->w, g->client) &&
+	    (!*m->program || !access_shows(g->w, g->client, m->program)))
+		return true;
+	if (*m->program)
+		(void)snprintf(module, sizeof(module), "[made at run time by %s]", m->program);
+	else
+		(void)snprintf(module, sizeof(module), "%s", lines_elsewhere(COUNTER_ANON));
+	if (g->module && strcmp(g->module, module) != 0)
+		return true;
+	if (last && strcmp(last->module, module) == 0)
+		last->samples += m->samples;
+	else
+		lines_add(&g->lines, module, NULL, m->samples);
+	lines_add(&g->procedures, module, *m->name ? m->name : lines_elsewhere(COUNTER_ANON),
+		  m->samples);
+	g->made += m->samples;
+	g->total += m->samples;
+	return true;
+}
+
+/* Of who does not see all, what his own processes have made is for him, as far as the program
+ * is his. */
+static int add_made(struct gather *g, struct err *err)
+{
+	bool all = access_sees_all(g->w, g->client);
+	int64_t uid = all ? STORE_MADE_ALL : (int64_t)control_uid(g->client);
+
+	if (all && !g->module)		/* of no program, which come first */
+		lines_add(&g->lines, lines_elsewhere(COUNTER_ANON), NULL, 0);
+	return store_made_each(g->w->store, uid, gather_made, g, err);
 }
 
 static int report_all(struct work *w, const struct show_report *r, struct client *cl,
@@ -214,6 +241,8 @@ static int report_all(struct work *w, const struct show_report *r, struct client
 	struct lines procedures = { .by_name = r->by_name };
 	int rc = store_module_each(w->store, gather_module, &g, err);
 
+	if (rc == 0)
+		rc = add_made(&g, err);
 	if (rc == 0 && access_sees_all(w, cl))
 		rc = add_elsewhere(&g, err);
 	if (rc == 0 && r->by != SHOW_BY_MODULE)
@@ -226,6 +255,7 @@ static int report_all(struct work *w, const struct show_report *r, struct client
 	if (rc == 0 && r->by != SHOW_BY_MODULE)
 		lines_answer_procedures(&procedures, g.total, cl);
 	lines_free(&procedures);
+	lines_free(&g.procedures);
 	lines_free(&g.lines);
 	free(g.m);
 	return rc;
@@ -240,8 +270,6 @@ static int add_kinds(struct gather *g, struct lines *out, struct err *err)
 	for (int i = 0; i < NELSEWHERE; i++)
 		if (count[elsewhere[i]])
 			add_count(g, out, lines_elsewhere(elsewhere[i]), count[elsewhere[i]]);
-	if (count[COUNTER_ANON])
-		add_count(g, out, lines_elsewhere(COUNTER_ANON), count[COUNTER_ANON]);
 	return 0;
 }
 
@@ -254,10 +282,15 @@ static int report_machine(struct work *w, const struct show_report *r, struct cl
 	int rc = store_module_each(w->store, gather_module, &g, err);
 
 	lines_add(&l, "programs and libraries", NULL, g.total);
+	if (rc == 0)
+		rc = add_made(&g, err);
+	if (rc == 0 && g.made > 0)
+		lines_add(&l, lines_elsewhere(COUNTER_ANON), NULL, g.made);
 	if (rc == 0 && access_sees_all(w, cl))
 		rc = add_kinds(&g, &l, err);
 	if (rc == 0)
 		lines_answer_shares("machine", "machine", &l, r, cl);
+	lines_free(&g.procedures);
 	lines_free(&g.lines);
 	lines_free(&l);
 	free(g.m);
@@ -352,6 +385,24 @@ static int report_kernel(struct work *w, const struct show_report *r, struct cli
 	return rc;
 }
 
+/* Code that one program made; 0: none of it is the client's to see. */
+static int report_made(struct work *w, const struct show_report *r, struct client *cl,
+		       struct err *err)
+{
+	struct gather g = { .w = w, .client = cl, .module = r->module,
+			    .procedures = { .by_name = r->by_name } };
+	int rc = add_made(&g, err);
+
+	if (rc == 0 && g.procedures.n) {
+		lines_cut(&g.procedures, r->limit);
+		lines_answer_procedures(&g.procedures, g.made, cl);
+		rc = 1;
+	}
+	lines_free(&g.procedures);
+	lines_free(&g.lines);
+	return rc;
+}
+
 int show_report(struct work *w, const struct show_report *r, struct client *cl, struct err *err)
 {
 	if (r->by == SHOW_BY_PROGRAM || r->since_ns || r->until_ns)
@@ -359,8 +410,11 @@ int show_report(struct work *w, const struct show_report *r, struct client *cl, 
 	if (r->module && strcmp(r->module, lines_elsewhere(COUNTER_KERNEL)) == 0 &&
 	    access_sees_all(w, cl))
 		return report_kernel(w, r, cl, err);
-	if (r->module)
-		return report_module(w, r, cl, err);
+	if (r->module) {
+		int rc = r->module[0] == '[' ? report_made(w, r, cl, err) : 0;
+
+		return rc < 0 ? -1 : rc > 0 ? 0 : report_module(w, r, cl, err);
+	}
 	switch (r->by) {
 	case SHOW_BY_MACHINE:
 		return report_machine(w, r, cl, err);

@@ -60,7 +60,7 @@ static int ask_absolute(const struct ctl *ctl, int argc, char **argv, int to, bo
 		char *path = realpath(argv[i], NULL);
 		if (path) {
 			copy[i] = path;
-		} else if (argv[i][0] != '/') {
+		} else if (argv[i][0] != '/' && argv[i][0] != '[') {	/* as rows begin */
 			say_line(stderr, "morphctl: '%s': no such file", argv[i]);
 			goto out;
 		}

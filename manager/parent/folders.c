@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "manager/parent/names.h"
 
 const char *const folders_usual[] = {
 	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/srv", "/home",
@@ -62,4 +63,12 @@ int folders_check(const char *more, const char *path, struct err *err)
 	return err_set(err, ERR_REFUSED,
 		       "'%s': not in a folder for programs (morphd --folders names more)",
 		       path);
+}
+
+int folders_check_names(const char *folders, const struct names *names, struct err *err)
+{
+	for (unsigned i = 0; i < names->n; i++)
+		if (folders_check(folders, names_at(names, i), err) < 0)
+			return -1;
+	return 0;
 }

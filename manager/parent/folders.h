@@ -16,5 +16,8 @@ extern const char *const folders_usual[];	/* ends with NULL */
 int folders_check(const char *more, const char *path, struct err *err);
 /* The first half of it alone. */
 int folders_spelled(const char *path, struct err *err);
+/* The same of all of these. */
+struct names;
+int folders_check_names(const char *folders, const struct names *names, struct err *err);
 
 #endif

@@ -565,3 +565,16 @@ void livework_leave(struct livework *l)
 	drop(&l->counters_fd);
 	l->stage = IDLE;
 }
+
+int livework_check_owner(pid_t pid, uint64_t start, const char *path, uint32_t owner,
+			 struct err *err)
+{
+	struct procstat process;
+
+	if (!procstat_read(pid, &process) || process.start != start)
+		return err_set(err, ERR_REFUSED, "process %d is not there any more",
+			       (int)pid);
+	return owner == 0 || owner == process.owner ? 0 :
+	       err_set(err, ERR_REFUSED, "'%s': user %u's, and no process of his", path,
+		       (unsigned)owner);
+}

@@ -75,6 +75,10 @@ bool livework_knows(const struct livework *l, const char *path);
 int livework_open_file(const struct livework *l, const struct digest *generation,
 		       struct err *err);
 
+/* Is the process the one that began then?  Of a user's file at the path, it has to be his. */
+int livework_check_owner(pid_t pid, uint64_t start, const char *path, uint32_t owner,
+			 struct err *err);
+
 struct livework_result {
 	struct err err;			/* ERR_NONE: done */
 	char said[256];			/* of one process: what morph-live said */

@@ -17,6 +17,8 @@
  *			original that the ledger knows; livework.c maps it, and takes it out
  *			before its program's file is replaced (take_out_next()); one that
  *			counts, for seconds only
+ *	made code	madefile.c: what a process has written of it, as its own user and
+ *			nobody else would read it, a copy of some size
  *	order		requests_take(): one request at a time; a second one is a lie
  *
  * Whatever is swapped, restored or refused is logged here, by root.
@@ -35,7 +37,7 @@
 
 #include "lib/dropins.h"
 #include "lib/err.h"
-#include "lib/procstat.h"
+#include "lib/io.h"
 #include "manager/parent/counting.h"
 #include "manager/parent/folders.h"
 #include "manager/parent/install.h"
@@ -46,7 +48,6 @@
 
 enum { SYNC_MS = 30000, WALL_FACTOR = 4, WALL_EXTRA_S = 60 };
 enum { COUNTING = 1, LIVE = 2 };	/* of JOB_VERIFY */
-enum { MUST_SEALS = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 static const uint64_t max_file_bytes = (uint64_t)1 << 30;
 
 /* What was given up has taken its time as well. */
@@ -62,6 +63,7 @@ static void forget(struct requests *p)
 {
 	end_job(p);
 	livework_leave(p->live);
+	madefile_end(&p->made);
 	msg_close_fds(&p->request);
 	p->names.n = p->names.bytes = p->name_at = 0;
 	p->busy = p->syncing = false;
@@ -99,14 +101,20 @@ static int reply_done(struct requests *p, const struct install_done *done, struc
 	return reply(p, ERR_NONE, 0, text, 0, NULL, err);
 }
 
-/* Hands over fd, which the parent then closes; fd < 0: *why says what happened. */
-static int reply_fd(struct requests *p, int fd, const struct err *why, struct err *err)
+/* Hands over fd, which the parent then closes, with a text; fd < 0: *why says what happened. */
+static int reply_fd_with(struct requests *p, int fd, const char *text, const struct err *why,
+			 struct err *err)
 {
 	if (fd < 0)
 		return reply_err(p, why, err);
-	int rc = reply(p, ERR_NONE, 0, "", 1, &fd, err);
+	int rc = reply(p, ERR_NONE, 0, text, 1, &fd, err);
 	close(fd);
 	return rc;
+}
+
+static int reply_fd(struct requests *p, int fd, const struct err *why, struct err *err)
+{
+	return reply_fd_with(p, fd, "", why, err);
 }
 
 /* In a folder for programs; or one that was swapped, before root took its folder off the
@@ -218,13 +226,6 @@ static int refuse_live(struct requests *p, const struct err *why, struct err *er
 	return reply_err(p, why, err);
 }
 
-static bool is_sealed(int fd)
-{
-	int seals = fcntl(fd, F_GET_SEALS);
-
-	return seals >= 0 && (seals & MUST_SEALS) == MUST_SEALS;
-}
-
 /* digest[]: expected at the path, original, generation.  First the proof, see
  * finish_install(). */
 static int prove_install(struct requests *p, struct err *err)
@@ -235,7 +236,7 @@ static int prove_install(struct requests *p, struct err *err)
 
 	if (m->nfd != 1)
 		return err_set(err, ERR_INPUT, "INSTALL without a generation");
-	if (!is_sealed(m->fd[0]))
+	if (!io_is_sealed(m->fd[0]))
 		return err_set(err, ERR_INPUT, "INSTALL of a file that could still change");
 	original = open_proof_original(p, m, &why);
 	if (original < 0)
@@ -246,15 +247,6 @@ static int prove_install(struct requests *p, struct err *err)
 		       (unsigned)m->num[MSG_INSTALL_cpu_s], m, &why);
 	close(original);
 	return p->job ? 0 : refuse(p, &why, err);
-}
-
-/* The further names are in folders for programs as well. */
-static int check_folders(const struct requests *p, struct err *err)
-{
-	for (unsigned i = 0; i < p->names.n; i++)
-		if (folders_check(p->options->folders, names_at(&p->names, i), err) < 0)
-			return -1;
-	return 0;
 }
 
 static void forget_counting(struct requests *p, const struct install_done *done)
@@ -376,20 +368,6 @@ static int map_live(struct requests *p, struct err *err)
 	return rc == 0 ? 0 : refuse_live(p, &why, err);
 }
 
-/* Of a user's file, only into his own processes. */
-static int check_live_owner(const struct msg *m, uint32_t owner, struct err *err)
-{
-	pid_t pid = (pid_t)m->num[MSG_LIVE_ON_pid];
-	struct procstat process;
-
-	if (!procstat_read(pid, &process) || process.start != m->num[MSG_LIVE_ON_start])
-		return err_set(err, ERR_REFUSED, "process %d is not there any more",
-			       (int)pid);
-	return owner == 0 || owner == process.owner ? 0 :
-	       err_set(err, ERR_REFUSED, "'%s': user %u's, and no process of his", m->text,
-		       (unsigned)owner);
-}
-
 /* The original: what the ledger says is that of the generation at the path; for counting the
  * file itself will do, for nothing of it stays.  *owner: whose program it is. */
 static int open_live_original(const struct requests *p, const struct msg *m, uint32_t *owner,
@@ -442,12 +420,14 @@ static int prove_live(struct requests *p, struct err *err)
 
 	if (take_live_file(p, &why) < 0)
 		return refuse_live(p, &why, err);
-	if (m->nfd != 1 || (m->type != MSG_LIVE_TURNS && !is_sealed(m->fd[0])))
+	if (m->nfd != 1 || (m->type != MSG_LIVE_TURNS && !io_is_sealed(m->fd[0])))
 		return err_set(err, ERR_INPUT, "%s of a file that could still change",
 			       msg_name(m->type));
 	in[1] = m->fd[0];
 	in[0] = open_live_original(p, m, &owner, &why);
-	int rc = in[0] < 0 || check_live_owner(m, owner, &why) < 0 ||
+	int rc = in[0] < 0 ||
+		 livework_check_owner((pid_t)m->num[MSG_LIVE_ON_pid], m->num[MSG_LIVE_ON_start],
+				      m->text, owner, &why) < 0 ||
 		 digest_fd(m->fd[0], &d, &why) < 0 ? -1 : 0;
 	if (rc == 0 && !digest_equal(&d, &m->digest[2]))
 		rc = err_set(err, ERR_INPUT, "%s of another file than it says",
@@ -509,7 +489,8 @@ static int begin_swap(struct requests *p, struct err *err)
 	struct ledger_entry e;
 	struct err why;
 
-	if (m->type == MSG_INSTALL && check_folders(p, &why) < 0)
+	if (m->type == MSG_INSTALL &&
+	    folders_check_names(p->options->folders, &p->names, &why) < 0)
 		return refuse(p, &why, err);
 	if (m->type == MSG_RESTORE &&
 	    ledger_find(p->ledger_fd, m->text, &m->digest[2], &e, NULL) > 0)
@@ -550,11 +531,22 @@ static int check(struct requests *p, struct err *err)
 	struct err why = { 0 };
 
 	if (folders_check(p->options->folders, p->request.text, &why) < 0 ||
-	    check_folders(p, &why) < 0 ||
+	    folders_check_names(p->options->folders, &p->names, &why) < 0 ||
 	    install_check(p->request.text, &p->names, some, &done, &why) < 0)
 		return reply_err(p, &why, err);
 	names_lines(&done.also, text);
 	return reply(p, ERR_NONE, 0, text, 0, NULL, err);
+}
+
+static int begin_made(struct requests *p, struct err *err)
+{
+	const struct msg *m = &p->request;
+	const struct madefile_request r = { (pid_t)m->num[MSG_MADE_CODE_pid],
+					    m->num[MSG_MADE_CODE_at_ns],
+					    m->num[MSG_MADE_CODE_max_bytes], m->text };
+	struct err why = { 0 };
+
+	return madefile_start(&p->made, &r, &why) < 0 ? reply_err(p, &why, err) : 0;
 }
 
 int requests_take(struct requests *p, struct msg *m, struct err *err)
@@ -599,6 +591,8 @@ int requests_take(struct requests *p, struct msg *m, struct err *err)
 	case MSG_LIVE_OPEN:
 		fd = livework_open_file(p->live, &m->digest[0], &why);
 		return reply_fd(p, fd, &why, err);
+	case MSG_MADE_CODE:
+		return begin_made(p, err);
 	case MSG_SYNC:
 		p->syncing = true;
 		p->sync = patience_begin(role_now_ms(), SYNC_MS);
@@ -613,10 +607,14 @@ int requests_step(struct requests *p, struct err *err)
 {
 	struct livework_result live;
 	struct job_result result;
-	int rc;
+	struct err why = { 0 };
+	char owner[MADEFILE_OWNER];
+	int rc, fd;
 
 	if (livework_step(p->live, &live))
 		return after_live(p, &live, err);
+	if (madefile_step(&p->made, &fd, owner, &why))
+		return reply_fd_with(p, fd, owner, &why, err);
 	if (p->syncing && patience_over(&p->sync, role_now_ms())) {
 		p->monitor_silent = true;
 		return requests_synced(p, false, "the monitor does not answer", -1, err);
@@ -694,5 +692,7 @@ int requests_poll(const struct requests *p, struct pollfd f[2])
 	}
 	if (p->job)
 		return job_poll(p->job, f);
+	if (p->made.child)
+		return madefile_poll(&p->made, f);
 	return p->syncing ? patience_poll(&p->sync) : -1;
 }

@@ -13,6 +13,7 @@
 
 #include "lib/msg.h"
 #include "manager/parent/job.h"
+#include "manager/parent/madefile.h"
 #include "manager/parent/names.h"
 #include "manager/parent/patience.h"
 #include "manager/parent/role.h"
@@ -39,6 +40,7 @@ struct requests {
 	struct names names;
 	unsigned name_at;
 	struct job *job;	/* of RUN_JOB, or the proof of INSTALL, RESTORE, LIVE_ON */
+	struct madefile made;	/* of MADE_CODE */
 	/* of jobs that have ended, not told yet: it is told even if nobody waits for the job
 	 * any more, with the next answer */
 	uint64_t job_cpu_ms;
@@ -61,8 +63,8 @@ int requests_synced(struct requests *p, bool ok, const char *reason, int states_
 		    struct err *err);
 /* The manager has ended or everything ends: kills the job, forgets the request. */
 void requests_abort(struct requests *p);
-/* Fills p[0..1] while a job runs, else entries without descriptor; timeout in ms, -1 for
- * none. */
+/* Fills f[0..1] while something is waited for, else entries without descriptor; timeout in ms,
+ * -1 for none. */
 int requests_poll(const struct requests *p, struct pollfd f[2]);
 
 #endif

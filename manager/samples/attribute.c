@@ -12,6 +12,8 @@
  *
  *   sample --spaces--> (hour, program, file) --program set--> samples by what ran
  *
+ *   sample --spaces--> (process, address) --made set--> names of code made at run time
+ *
  *   branch stack --spaces--> branch set of one file --stream--> the same --text--> edges
  */
 #include "manager/samples/attribute.h"
@@ -57,8 +59,8 @@ struct attribute {
 	struct statefeed *feed;
 	struct userset *users;
 	uint64_t counter[NCOUNTER];
-	/* samples in the kernel, by procedure; in code made at run time, by program */
-	struct topnames kernel, made;
+	struct topnames kernel;			/* samples in it, by procedure */
+	struct madeset made;
 	uint64_t bad_blocks, newest_ns;
 	uint64_t placed;			/* samples in files */
 	/* by place in user[], those of all others at the end */
@@ -99,7 +101,7 @@ static void collector_clear(struct attribute *a)
 		userset_clear(a->users);
 	memset(a->counter, 0, sizeof(a->counter));
 	topnames_free(&a->kernel);
-	topnames_free(&a->made);
+	madeset_clear(&a->made);
 	a->bad_blocks = 0;
 	a->newest_ns = a->placed = 0;
 	free(a->crashed);
@@ -125,14 +127,7 @@ static uint32_t program_of(struct attribute *a, uint32_t pid)
 	return run && run->exe ? run->exe - 1 : PROGRAMSET_UNKNOWN;
 }
 
-/* Code made at run time has no file; the program that made it has. */
-static void name_maker(struct attribute *a, uint32_t program)
-{
-	if (program != PROGRAMSET_UNKNOWN)
-		topnames_add(&a->made, spaces_file(a->spaces, program)->path, 1);
-}
-
-static void take_sample(struct attribute *a, const struct spool_event *ev, uint32_t hour)
+static void take_sample(struct attribute *a, const struct spool_event *ev, uint64_t wall_ns)
 {
 	static const enum counter counter_of[] = {
 		[SPACE_VDSO] = COUNTER_VDSO,
@@ -141,6 +136,7 @@ static void take_sample(struct attribute *a, const struct spool_event *ev, uint3
 		[SPACE_ELSEWHERE] = COUNTER_ELSEWHERE,
 		[SPACE_NOWHERE] = COUNTER_NOWHERE,
 	};
+	const uint32_t hour = (uint32_t)(wall_ns / UINT64_C(3600000000000));
 	uint32_t file, program = program_of(a, ev->pid);
 	file_off off;
 
@@ -164,8 +160,9 @@ static void take_sample(struct attribute *a, const struct spool_event *ev, uint3
 	programset_add(&a->programs, hour, program, placed ? file + INT64_C(1) : -(int)none);
 	if (!placed)
 		a->counter[none]++;
-	if (hit == SPACE_ANON)
-		name_maker(a, program);
+	if (hit == SPACE_ANON && program != PROGRAMSET_UNKNOWN)
+		madeset_add(&a->made, ev, program, spaces_file(a->spaces, program)->path,
+			    wall_ns);
 	if (ev->sample.has_state &&
 	    (!placed ||
 	     stateset_add(&a->states, file, off, ev->sample.pc, &ev->sample.state) < 0))
@@ -252,11 +249,9 @@ struct clock {
 	uint64_t start_ns, wall_ns;
 };
 
-static uint32_t hour_of(const struct clock *c, uint64_t time_ns)
+static uint64_t wall_ns(const struct clock *c, uint64_t time_ns)
 {
-	uint64_t after_ns = time_ns > c->start_ns ? time_ns - c->start_ns : 0;
-
-	return (uint32_t)((c->wall_ns + after_ns) / UINT64_C(3600000000000));
+	return c->wall_ns + (time_ns > c->start_ns ? time_ns - c->start_ns : 0);
 }
 
 void attribute_spool(struct attribute *a, struct spool_reader *r)
@@ -274,7 +269,7 @@ void attribute_spool(struct attribute *a, struct spool_reader *r)
 		case SPOOL_SAMPLE:
 			if (a->feed)
 				statefeed_match(a->feed, &ev);
-			take_sample(a, &ev, hour_of(&clock, ev.time_ns));
+			take_sample(a, &ev, wall_ns(&clock, ev.time_ns));
 			break;
 		case SPOOL_LOST:
 			a->counter[COUNTER_LOST] += ev.lost;
@@ -295,6 +290,7 @@ void attribute_spool(struct attribute *a, struct spool_reader *r)
 			runs_event(a->runs, &ev, period_ns);
 			if (a->users)
 				userset_event(a->users, &ev);
+			madeset_event(&a->made, &ev);
 			spaces_event(a->spaces, &ev);
 			break;
 		}
@@ -658,7 +654,6 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 
 	memcpy(r.counter, a->counter, sizeof(r.counter));
 	topnames_add_all(&r.kernel, &a->kernel);
-	topnames_add_all(&r.made, &a->made);
 	if (a->users)
 		userset_sum(a->users, &r.user);
 	sampleset_sort(&a->set);
@@ -671,6 +666,8 @@ int attribute_resolve(struct attribute *a, const struct attribute_resolver *reso
 	int rc = resolve_files(a, resolver, &r, err);
 	if (rc == 0)
 		rc = resolve_crashes(a, resolver, &r, err);
+	if (rc == 0)
+		madeset_resolve(&a->made, a->spaces, resolver, a->counter[COUNTER_ANON], &r);
 	if (rc == 0)
 		attribution_add(out, &r);
 	attribution_free(&r);

@@ -15,6 +15,7 @@
 #include "manager/samples/counter.h"
 #include "manager/samples/blockcounts.h"
 #include "manager/samples/edgecounts.h"
+#include "manager/samples/madeset.h"
 #include "manager/samples/topnames.h"
 #include "manager/samples/usersums.h"
 #include "manager/samples/blockindex.h"
@@ -45,6 +46,9 @@ struct attribute_resolver {
 	 * function, or when it returns -1, the states are dropped, and counted as dropped. */
 	int (*interpret)(void *ctx, const struct attribute_target *target, struct bytes states,
 			 struct edgecounts *out, struct err *err);
+	/* What code is called that a process made, *answer, which is zeroed; may be NULL. */
+	void (*made)(void *ctx, const struct madeset_question *q,
+		     struct madeset_answer *answer);
 	void *ctx;
 };
 
@@ -93,6 +97,13 @@ struct attribute_ran {		/* samples of one hour that came while that program ran 
 	uint64_t samples;
 };
 
+struct attribute_made {		/* samples in code that processes of a program made */
+	/* malloc'd: its path, "" if that is not known; of the code, "" if it has no name */
+	char *program, *name;
+	uint32_t uid;		/* whose processes; MADESET_NOBODY: not known */
+	uint64_t samples;
+};
+
 struct attribution {		/* the result, ascending by module */
 	uint64_t counter[NCOUNTER];
 	uint64_t bad_blocks;	/* damaged parts of spool files */
@@ -101,8 +112,9 @@ struct attribution {		/* the result, ascending by module */
 	struct attribute_module *module;
 	uint32_t ncrash;
 	struct attribute_crash *crash;
-	/* as far as that is known: COUNTER_KERNEL by procedure, COUNTER_ANON by program */
-	struct topnames kernel, made;
+	struct topnames kernel;		/* COUNTER_KERNEL by procedure, as far as it is known */
+	uint32_t nmade;
+	struct attribute_made *made;	/* COUNTER_ANON, all of it, in no order */
 	/* none when records were lost: they would be missing here or there */
 	uint32_t nuse;
 	struct attribute_use *use;
@@ -146,6 +158,8 @@ void attribution_whose(struct attribution *r, const struct attribute_whose *w);
 void attribution_place(struct attribute_module *m, const struct attribute_place *p);
 void attribution_ran(struct attribution *r, const char *program,
 		     const struct attribute_ran *ran);
+void attribution_made(struct attribution *r, const char *program, const char *name,
+		      uint32_t uid, uint64_t samples);
 void attribution_free(struct attribution *r);	/* leaves a zeroed, usable result */
 
 #endif

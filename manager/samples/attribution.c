@@ -55,6 +55,15 @@ void attribution_ran(struct attribution *r, const char *program,
 	r->ran[r->nran++].program = memory_need(strdup(program));
 }
 
+void attribution_made(struct attribution *r, const char *program, const char *name,
+		      uint32_t uid, uint64_t samples)
+{
+	r->made = memory_grow(r->made, r->nmade + (size_t)1, sizeof(*r->made));
+	r->made[r->nmade++] = (struct attribute_made){ memory_need(strdup(program)),
+						       memory_need(strdup(name)), uid,
+						       samples };
+}
+
 void attribution_place(struct attribute_module *m, const struct attribute_place *p)
 {
 	m->place = memory_grow(m->place, m->nplace + (size_t)1, sizeof(*m->place));
@@ -66,7 +75,9 @@ void attribution_add(struct attribution *to, const struct attribution *from)
 	for (int i = 0; i < NCOUNTER; i++)
 		to->counter[i] += from->counter[i];
 	topnames_add_all(&to->kernel, &from->kernel);
-	topnames_add_all(&to->made, &from->made);
+	for (uint32_t i = 0; i < from->nmade; i++)
+		attribution_made(to, from->made[i].program, from->made[i].name,
+				 from->made[i].uid, from->made[i].samples);
 	usersums_add_all(&to->user, &from->user);
 	to->bad_blocks += from->bad_blocks;
 	if (from->newest_ns > to->newest_ns)
@@ -102,13 +113,17 @@ void attribution_free(struct attribution *r)
 	}
 	for (uint32_t i = 0; i < r->nran; i++)
 		free(r->ran[i].program);
+	for (uint32_t i = 0; i < r->nmade; i++) {
+		free(r->made[i].program);
+		free(r->made[i].name);
+	}
 	topnames_free(&r->kernel);
-	topnames_free(&r->made);
 	usersums_free(&r->user);
 	free(r->module);
 	free(r->crash);
 	free(r->use);
 	free(r->whose);
 	free(r->ran);
+	free(r->made);
 	*r = (struct attribution){ 0 };
 }

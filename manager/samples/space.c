@@ -323,6 +323,14 @@ void space_map(struct spaces *s, uint32_t pid, const struct mapping *m)
 	p->dirty = true;
 }
 
+/* Memory that has an inode and is nobody's file: what is mapped shared without one, and what
+ * the runtime of .NET maps twice, to write to it and to run it. */
+static bool is_memory(const struct spool_event *ev, const char *path)
+{
+	return ev->mmap.inode == 0 || strcmp(path, "/dev/zero (deleted)") == 0 ||
+	       strcmp(path, "/memfd:doublemapper (deleted)") == 0;
+}
+
 static void take_mmap(struct spaces *s, const struct spool_event *ev)
 {
 	struct mapping m = {
@@ -332,7 +340,7 @@ static void take_mmap(struct spaces *s, const struct spool_event *ev)
 	};
 	const char *path = ev->mmap.path ? ev->mmap.path : "";
 
-	if (ev->mmap.inode == 0) {
+	if (is_memory(ev, path)) {
 		m.file = strcmp(path, "[vdso]") == 0 ? FILE_VDSO : FILE_ANON;
 		m.pgoff = 0;
 	} else {

@@ -683,9 +683,17 @@ static int interpret(void *ctx, const struct attribute_target *target, struct by
 	return rc;
 }
 
+static void made(void *ctx, const struct madeset_question *q, struct madeset_answer *answer)
+{
+	const struct module_services *by = &((struct modules *)ctx)->by;
+
+	if (by->made && by->allows(by->ctx, q->program))
+		by->made(by->ctx, q, answer);
+}
+
 struct attribute_resolver modules_resolver(struct modules *ms)
 {
 	blockindex_kept_round(ms->kept);
 	return (struct attribute_resolver){ .resolve = resolve, .release = release,
-					    .interpret = interpret, .ctx = ms };
+					    .interpret = interpret, .made = made, .ctx = ms };
 }

@@ -59,6 +59,9 @@ struct module_services {
 	uint64_t (*wait_ms)(void *ctx, const char *path, uint32_t owner, uint64_t bytes);
 	/* So many bytes of it are read; false: give it up. */
 	bool (*go_on)(void *ctx, uint64_t bytes);
+	/* What code is called that a process made, of a program that is allowed. */
+	void (*made)(void *ctx, const struct madeset_question *q,
+		     struct madeset_answer *answer);
 	/* May samples of the file at the path be kept? */
 	bool (*allows)(void *ctx, const char *path);
 	void *ctx;

@@ -23,6 +23,7 @@
 #include "lib/err.h"
 #include "lib/memory.h"
 #include "manager/store/store_db.h"
+#include "manager/store/store_made.h"
 
 static const char *const migrations[] = {
 #define MIGRATION(sql) sql,
@@ -174,7 +175,8 @@ struct store *store_open(const char *dir, struct err *err)
 
 	s->dir = memory_need(strdup(dir));
 	s->file = path_in(dir, "morph.db");
-	if (make_dir(dir, err) < 0 || make_dir(spool, err) < 0 || open_database(s, err) < 0) {
+	if (make_dir(dir, err) < 0 || make_dir(spool, err) < 0 || open_database(s, err) < 0 ||
+	    store_made_take_over(s, err) < 0) {
 		store_close(s);
 		s = NULL;
 	}

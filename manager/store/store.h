@@ -217,9 +217,8 @@ int store_add_attribution(struct store *s, const char *spool_file, const struct 
 			  struct err *err);
 /* Text of the last spool file done; out is "" when none; n > 256. */
 int store_spool_last(struct store *s, char *out, size_t n, struct err *err);
-/* Samples in code made at run time (COUNTER_ANON), by the program that made it, and in the
- * kernel (COUNTER_KERNEL), by procedure; *out zeroed before, and the caller's to free. */
-int store_makers(struct store *s, struct topnames *out, struct err *err);
+/* Samples in the kernel (COUNTER_KERNEL), by procedure; *out zeroed before, and the caller's to
+ * free. */
 int store_kernel(struct store *s, struct topnames *out, struct err *err);
 /* All samples by user (manager/samples/userset.h), likewise. */
 int store_user_samples(struct store *s, struct usersums *out, struct err *err);

@@ -7,10 +7,11 @@
  *	store_module	modules, the inodes they were seen in, block tables
  *	store_profile	block profiles, coded by profile_code
  *	store_use, store_speed, store_log, store_crash, store_spent, store_live,
- *	store_inherit, store_fleet, store_saved
+ *	store_inherit, store_fleet, store_saved, store_ran, store_made
  *	store_spool	what one spool file brought, all of it in one transaction
  *
- * store.c, which opens and migrates the database, needs the first of them only.
+ * store.c, which opens and migrates the database, needs the first of them only, and store_made,
+ * which takes over what an older store has elsewhere.
  */
 #ifndef MANAGER_STORE_STORE_DB_H
 #define MANAGER_STORE_STORE_DB_H
@@ -131,6 +132,8 @@ int store_place_limit(struct store *s, struct err *err);
 /* Adds whose samples all modules had. */
 int store_whose_add(struct store *s, const struct attribution *a, struct err *err);
 int store_whose_fade(struct store *s, int64_t module, double factor, struct err *err);
+/* The number of a program's path, made if it has none; 0: "".  store_ran.c. */
+int store_program_id(struct store *s, const char *path, int64_t *out, struct err *err);
 /* Adds the observations of how fast the modules' processes run. */
 int store_speed_add(struct store *s, const struct attribution *a,
 		    const struct store_fading *fading, struct err *err);

@@ -7,6 +7,7 @@
 
 #include "lib/err.h"
 #include "manager/store/store_db.h"
+#include "manager/store/store_made.h"
 #include "manager/store/store_ran.h"
 #include "manager/store/table_code.h"
 
@@ -106,7 +107,7 @@ int store_module_delete(struct store *s, int64_t id, struct err *err)
 	if (store_module_discard(s, id, err) < 0 ||
 	    store_do_with(s, SQL_LEGACY_DELETE, id, err) < 0 ||
 	    store_do_with(s, SQL_USED_DELETE, id, err) < 0 ||
-	    store_ran_forget(s, id, err) < 0 ||
+	    store_ran_forget(s, id, err) < 0 || store_made_forget(s, id, err) < 0 ||
 	    store_do_with(s, SQL_MEASURED_DELETE, id, err) < 0 ||
 	    store_do_with(s, SQL_GENERATION_DELETE, id, err) < 0 ||
 	    store_do_with(s, SQL_MODULE_DELETE, id, err) < 0) {

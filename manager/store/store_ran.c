@@ -30,8 +30,7 @@ static int run_with(struct store *s, enum store_sql which, int64_t x, int64_t y,
 
 /* --- adding --- */
 
-/* 0: no program. */
-static int program_id(struct store *s, const char *path, int64_t *out, struct err *err)
+int store_program_id(struct store *s, const char *path, int64_t *out, struct err *err)
 {
 	static const enum store_sql step[] = { SQL_PROGRAM_PUT, SQL_PROGRAM_GET };
 
@@ -57,7 +56,7 @@ static int add(struct store *s, const struct attribute_ran *r, struct err *err)
 {
 	int64_t program;
 
-	if (program_id(s, r->program, &program, err) < 0)
+	if (store_program_id(s, r->program, &program, err) < 0)
 		return -1;
 	sqlite3_stmt *q = store_sql(s, SQL_RAN_ADD, err);
 	if (!q)

@@ -9,6 +9,7 @@
 #include "lib/err.h"
 #include "manager/samples/attribute.h"
 #include "manager/store/store_db.h"
+#include "manager/store/store_made.h"
 #include "manager/store/store_ran.h"
 
 int store_spool_last(struct store *s, char *out, size_t n, struct err *err)
@@ -55,11 +56,6 @@ static int add_names(struct store *s, const char *of, const struct topnames *mor
 	wr_free(&w);
 	topnames_free(&all);
 	return rc;
-}
-
-int store_makers(struct store *s, struct topnames *out, struct err *err)
-{
-	return get_names(s, "makers", out, err);
 }
 
 int store_kernel(struct store *s, struct topnames *out, struct err *err)
@@ -173,7 +169,7 @@ static int add_all(struct store *s, const char *spool_file, const struct attribu
 		if (a->counter[i] &&
 		    store_counter_add(s, (enum counter)i, a->counter[i], err) < 0)
 			return -1;
-	if (add_names(s, "makers", &a->made, err) < 0 ||
+	if (store_made_add(s, a, fading, err) < 0 ||
 	    add_names(s, "kernel", &a->kernel, err) < 0 ||
 	    add_users(s, &a->user, err) < 0 ||
 	    store_value_put(s, "spaces", spaces, err) < 0)

@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -297,6 +298,19 @@ int ask_sync(struct ask *a, int *states_fd, struct err *err)
 		return -1;
 	*states_fd = a->reply.nfd ? a->reply.fd[0] : -1;
 	return 0;
+}
+
+int ask_made_code(struct ask *a, const struct ask_made *made, uint32_t *owner, struct err *err)
+{
+	struct msg m = { .type = MSG_MADE_CODE };
+
+	m.num[MSG_MADE_CODE_pid] = made->pid;
+	m.num[MSG_MADE_CODE_at_ns] = made->at_ns;
+	m.num[MSG_MADE_CODE_max_bytes] = made->max_bytes;
+	if (set_path(&m, made->dump, err) < 0 || ask(a, &m, 1, err) < 0)
+		return -1;
+	*owner = (uint32_t)strtoul(a->reply.text, NULL, 10);
+	return a->reply.fd[0];
 }
 
 int ask_config(struct ask *a, const struct ask_config *c, struct err *err)

@@ -78,6 +78,14 @@ struct ask_install {
 	bool counting;			/* it is a counting generation */
 };
 
+/* What a process has written of the code that it made (manager/parent/madefile.h). */
+struct ask_made {
+	uint32_t pid;
+	uint64_t at_ns;			/* since 1970; it was there at that time */
+	uint64_t max_bytes;
+	const char *dump;		/* path of its jitdump; "": its map is wanted */
+};
+
 struct ask_restore {
 	const char *path;
 	/* what is there now; its original; the generation that it is, edited by somebody when
@@ -132,6 +140,9 @@ int ask_live_open(struct ask *a, const struct digest *generation, struct err *er
  * them that came with the state of their task, as a spool file in memory, the caller's; -1:
  * none. */
 int ask_sync(struct ask *a, int *states_fd, struct err *err);
+
+/* A sealed copy; *owner is whose process it is. */
+int ask_made_code(struct ask *a, const struct ask_made *m, uint32_t *owner, struct err *err);
 
 /* Told, not asked. */
 int ask_config(struct ask *a, const struct ask_config *c, struct err *err);

@@ -24,6 +24,7 @@ struct err;
 struct ingest;
 struct live;
 struct lookwait;
+struct made;
 struct sense;
 struct turns;
 struct modules;
@@ -91,6 +92,7 @@ struct work {
 		uint64_t job_ms;
 		uint64_t thin_ms;	/* when old entries are made coarser */
 	} own;
+	struct made *made;		/* while the spool is taken in: work_made.c */
 	struct work_fleet fleet;
 };
 
@@ -176,6 +178,11 @@ int work_apply_share(struct work *w, struct err *err);
 
 /* Has the monitor take them, or not, as the policy and what is known of the modules say. */
 int work_registers(struct work *w, struct err *err);
+/* What code is called that processes made (work_made.c), of struct module_services; ctx is the
+ * work.  While the spool is taken in, which has its bounds for that. */
+void work_made(void *ctx, const struct madeset_question *q, struct madeset_answer *answer);
+void work_made_begin(struct work *w);
+void work_made_end(struct work *w);
 /* The interpreter of struct module_services; ctx is the work. */
 int work_interpret(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 		   struct err *err);

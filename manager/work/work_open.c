@@ -176,7 +176,7 @@ int work_open(struct work *w, struct err *err)
 		.open_live = open_live, .analyze = analyze_module,
 		.interpret = work_interpret, .adopt = work_adopt, .wait_ms = wait_ms,
 		.go_on = go_on, .allows = module_allowed, .bequeath = work_bequeath,
-		.ctx = w,
+		.made = work_made, .ctx = w,
 	};
 	uint64_t born_ns;		/* asked here, so that it is right later */
 

@@ -106,6 +106,7 @@ int work_sync(struct work *w, struct work_spool *out, struct err *err)
 	}
 	struct statefeed *feed = statefeed_new(states);
 	ingest_states(w->ingest, feed);
+	work_made_begin(w);
 	accounts_read(&w->accounts, w->options->host);
 	ingest_users(w->ingest, w->accounts.uid, w->accounts.n);
 	int n = scandirat(w->spool_dir, ".", &list, is_spool, by_name);
@@ -116,6 +117,7 @@ int work_sync(struct work *w, struct work_spool *out, struct err *err)
 		rc = take_in(w, list[i]->d_name, &sum, err);
 		out->files += rc == 1;
 	}
+	work_made_end(w);
 	for (uint32_t i = 0; i < sum.nmodule; i++)
 		out->samples += sum.module[i].samples;
 	work_crashes(w, &sum);

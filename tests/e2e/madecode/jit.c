@@ -1,6 +1,8 @@
 /* jit.c - a program that makes code while it runs, and writes down what it is
  *
- * jit map|dump FOLDER N [NAME]: two loops, of which the second runs three times as long.
+ * jit map|dump FOLDER N [NAME [stay]]: two loops, of which the second runs three times as long;
+ * then it stays until its standard input ends.  With SHARED in the environment they are in
+ * memory that is mapped shared, as PHP's are.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -63,11 +65,19 @@ static void write_dump(const char *path, uint8_t *const *code, const char *const
 	close(fd);
 }
 
+/* Time in the program's own file. */
+static void own(uint64_t n)
+{
+	for (volatile uint64_t i = 0; i < n; i = i + 1)
+		;
+}
+
 int main(int argc, char **argv)
 {
 	const char *name[] = { "Quarter::run", argc > 4 ? argv[4] : "LazyCompile:*rest of it" };
 	uint8_t *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE | PROT_EXEC,
-			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			     (getenv("SHARED") ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS,
+			     -1, 0);
 	uint8_t *code[] = { page + 64, page + 4096 };
 	char path[512];
 
@@ -83,6 +93,7 @@ int main(int argc, char **argv)
 	else
 		write_dump(path, code, name);
 	uint64_t n = strtoull(argv[3], NULL, 10);
+	own(n * 4);
 	for (int round = 0; round < 40; round++)
 		for (int i = 0; i < 2; i++) {
 			void (*run)(uint64_t);
@@ -91,5 +102,7 @@ int main(int argc, char **argv)
 			run(n * (i ? 3 : 1));
 		}
 	printf("%d\n", (int)getpid());
+	if (argc > 5 && (fflush(stdout) || getchar() != EOF))
+		return 2;
 	return 0;
 }

@@ -72,7 +72,8 @@ static void add_samples(struct daemon *d, int64_t module, uint32_t samples, cons
 
 	for (int i = 0; i < NCOUNTER; i++)
 		a.counter[i] = samples;
-	topnames_add(&a.made, "/home/bob/" SECRET "/jit", samples);
+	attribution_made(&a, "/home/bob/" SECRET "/jit", SECRET "_made", BOB, samples);
+	attribution_made(&a, HIS, SECRET "_made", asker(), samples);
 	topnames_add(&a.kernel, "read_" SECRET, samples);
 	usersums_add(&a.user, BOB, samples);
 	usersums_add(&a.user, USERSET_SYSTEM, samples);
@@ -87,7 +88,11 @@ static void add_samples(struct daemon *d, int64_t module, uint32_t samples, cons
 				  &err) < 0)
 		fail_msg("%s", err.text);
 	topnames_free(&a.kernel);
-	topnames_free(&a.made);
+	for (uint32_t i = 0; i < a.nmade; i++) {
+		free(a.made[i].program);
+		free(a.made[i].name);
+	}
+	free(a.made);
 	usersums_free(&a.user);
 	for (uint32_t i = 0; i < a.nran; i++)
 		free(a.ran[i].program);

@@ -39,6 +39,11 @@ static void begin(struct daemon *d)
 	a.counter[COUNTER_KERNEL] = 30;
 	a.counter[COUNTER_ANON] = 8;
 	a.counter[COUNTER_NOWHERE] = 2;
+	attribution_made(&a, "/usr/bin/node", "LazyCompile:*run", NAMELESS, 3);
+	attribution_made(&a, "/usr/bin/node", "LazyCompile:*run", asker(), 1);
+	attribution_made(&a, "/usr/bin/node", "", NAMELESS, 1);
+	attribution_made(&a, "/home/bob/tool", "bob's own", asker(), 1);
+	attribution_made(&a, "", "", MADESET_NOBODY, 2);
 	topnames_add(&a.kernel, "vfs_read", 20);
 	topnames_add(&a.kernel, "of_module [mod]", 4);
 	usersums_add(&a.user, USERSET_SYSTEM, 50);
@@ -48,8 +53,9 @@ static void begin(struct daemon *d)
 	if (store_add_attribution(d->m.work.store, "one", &a, (struct bytes){ 0 }, &fading,
 				  &err) < 0)
 		fail_msg("%s", err.text);
-	topnames_free(&a.kernel);
-	usersums_free(&a.user);
+	a.nmodule = 0;			/* which is on the stack */
+	a.module = NULL;
+	attribution_free(&a);
 }
 
 static char *report(struct daemon *d, uid_t uid, const char *by, const char *more)
@@ -159,12 +165,75 @@ static void what_cannot_be_told_apart_is_refused(void **state)
 	daemon_close(&d);
 }
 
+/* Of a program, by name; each program's row is their sum. */
+static void code_made_at_run_time_is_told_by_name(void **state)
+{
+	struct daemon d;
+
+	(void)state;
+	begin(&d);
+	d.m.work.policy->see_others = 1;
+	says(report(&d, asker(), "--by=module", NULL),
+	     "[made at run time by /usr/bin/node]\t5.000000\t5.000000\t");
+	says(report(&d, asker(), "--by=module", NULL),
+	     "[code made at run time]\t2.000000\t2.000000\t");
+	says(report(&d, asker(), "--by=procedure", NULL),
+	     "[made at run time by /usr/bin/node]\tLazyCompile:*run\t4.000000\t4.000000\t");
+	says(report(&d, asker(), "[made at run time by /usr/bin/node]", NULL),
+	     "[made at run time by /usr/bin/node]\tLazyCompile:*run\t4.000000\t80.000000\t"
+	     "80.000000\t0\t0\t\n"
+	     "[made at run time by /usr/bin/node]\t[code made at run time]\t1.000000\t"
+	     "20.000000\t100.000000\t0\t0\t\n");
+	says(report(&d, asker(), "[made at run time by /usr/bin/node]", "--limit=1"),
+	     "[all others]\t\t1.000000\t20.000000\t100.000000\t");
+	says(report(&d, asker(), "[made at run time by /usr/bin/perl]", NULL),
+	     "no samples of such a module");
+	daemon_close(&d);
+}
+
+/* Of his own program, what his own processes made; the owner of another one sees nothing. */
+static void a_user_sees_what_he_made_with_his_program(void **state)
+{
+	struct store_module his = { .path = "/home/asker/tool", .owner = asker() };
+	struct store_fading fading = { 1, 3600, 600, 0 };
+	struct attribution a = { 0 };
+	struct daemon d;
+	struct err err;
+
+	(void)state;
+	begin(&d);
+	assert_int_equal(store_module_put(d.m.work.store, &his, &err), 0);
+	attribution_made(&a, his.path, "mine", asker(), 3);
+	attribution_made(&a, his.path, "not mine", NAMELESS, 7);
+	attribution_made(&a, his.path, "whose?", MADESET_NOBODY, 5);
+	assert_int_equal(store_add_attribution(d.m.work.store, "two", &a, (struct bytes){ 0 },
+					       &fading, &err), 0);
+	attribution_free(&a);
+	char *text = report(&d, asker(), "--by=procedure", NULL);
+	assert_null(strstr(text, "not mine"));
+	assert_null(strstr(text, "whose?"));
+	assert_null(strstr(text, "node"));
+	assert_null(strstr(text, "bob"));
+	says(text, "[made at run time by /home/asker/tool]\tmine\t3.000000\t100.000000\t");
+	says(report(&d, asker(), "--by=module", NULL),
+	     "[made at run time by /home/asker/tool]\t3.000000\t100.000000\t");
+	says(report(&d, asker(), "--by=machine", NULL),
+	     "[code made at run time]\t3.000000\t100.000000\t");
+	says(report(&d, asker(), "[made at run time by /home/bob/tool]", NULL),
+	     "no samples of such a module that is yours");
+	says(report(&d, asker(), "[code made at run time]", NULL),
+	     "no samples of such a module that is yours");
+	daemon_close(&d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_sees_all_sees_every_user),
 		cmocka_unit_test(a_user_sees_himself_as_if_he_were_alone),
 		cmocka_unit_test(the_machine_is_told_by_kind_of_code),
+		cmocka_unit_test(code_made_at_run_time_is_told_by_name),
+		cmocka_unit_test(a_user_sees_what_he_made_with_his_program),
 		cmocka_unit_test(the_kernel_s_procedures_are_told_to_who_sees_all),
 		cmocka_unit_test(what_cannot_be_told_apart_is_refused),
 	};

@@ -1,9 +1,11 @@
 /* The privileged parent's services: what a manager that has been taken over cannot get. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -268,6 +270,61 @@ static void word_about_another_job_changes_nothing(void **state)
 #endif
 }
 
+static void wants_own_code(struct fixture *f, struct err *err)
+{
+	struct msg m = { .type = MSG_MADE_CODE, .serial = 9 };
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	m.num[MSG_MADE_CODE_pid] = (uint64_t)getpid();
+	m.num[MSG_MADE_CODE_at_ns] = (uint64_t)now.tv_sec * 1000000000;
+	m.num[MSG_MADE_CODE_max_bytes] = 4096;
+	assert_int_equal(requests_take(&f->requests, &m, err), 0);
+}
+
+static void what_a_process_has_made_is_a_copy(void **state)
+{
+	struct fixture *f = *state;
+	struct msg m = { 0 };
+	struct pollfd wait[2];
+	char path[64], got[8] = "", whose[16];
+	struct err err = { 0 };
+
+	(void)snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	(void)unlink(path);
+	wants_own_code(f, &err);
+	assert_true(f->requests.made.child > 0);
+	requests_abort(&f->requests);			/* nobody waits for it any more */
+	assert_int_equal(f->requests.made.child, 0);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+	assert_int_equal(write(fd, "0 1 f\n", 6), 6);
+	close(fd);
+	for (int i = 0; i < 100; i++) {		/* the one before is seen to have ended */
+		wants_own_code(f, &err);
+		if (f->requests.busy)
+			break;
+		assert_int_equal(msg_receive(f->sock, MSG_ROLE_PARENT, MSG_ROLE_MANAGER, &m,
+					     &err), 1);
+		(void)usleep(20000);
+	}
+	while (f->requests.busy) {
+		int timeout = requests_poll(&f->requests, wait);
+
+		assert_in_range(timeout, 0, 60000);
+		(void)poll(wait, 2, timeout);
+		assert_int_equal(requests_step(&f->requests, &err), 0);
+	}
+	assert_int_equal(msg_receive(f->sock, MSG_ROLE_PARENT, MSG_ROLE_MANAGER, &m, &err), 1);
+	(void)snprintf(whose, sizeof(whose), "%u", (unsigned)getuid());
+	assert_string_equal(m.text, whose);
+	assert_int_equal(m.nfd, 1);
+	assert_int_equal(read(m.fd[0], got, sizeof(got)), 6);
+	assert_string_equal(got, "0 1 f\n");
+	assert_int_equal(write(m.fd[0], got, 1), -1);
+	msg_close_fds(&m);
+	(void)unlink(path);
+}
+
 static void a_second_request_at_a_time_is_a_lie(void **state)
 {
 	struct fixture *f = *state;
@@ -337,6 +394,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(word_about_another_job_changes_nothing, make,
 					unmake),
 	cmocka_unit_test_setup_teardown(word_about_another_job_changes_nothing, make, unmake),
+	cmocka_unit_test_setup_teardown(what_a_process_has_made_is_a_copy, make, unmake),
 	cmocka_unit_test_setup_teardown(a_second_request_at_a_time_is_a_lie, make,
 						unmake),
 		cmocka_unit_test_setup_teardown(a_monitor_is_not_silent_while_nobody_listens,

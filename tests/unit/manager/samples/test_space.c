@@ -125,6 +125,12 @@ static void a_later_mapping_cuts_earlier_ones(void **state)
 	in_file(s, 7, 0x5000, "/a", 0x104000);
 	map(s, 7, 0x5000, 0x1000, 0, 0, "//anon");
 	nowhere(s, 7, 0x5000, SPACE_ANON);
+	map(s, 7, 0x8000, 0x1000, 0x8000000, 90016, "/dev/zero (deleted)");
+	nowhere(s, 7, 0x8000, SPACE_ANON);	/* mapped shared, it has an inode */
+	map(s, 7, 0x9000, 0x1000, 0, 90017, "/memfd:doublemapper (deleted)");
+	nowhere(s, 7, 0x9fff, SPACE_ANON);
+	map(s, 7, 0x9000, 0x1000, 0, 90018, "/memfd:program (deleted)");
+	in_file(s, 7, 0x9000, "/memfd:program (deleted)", 0);
 	map(s, 7, 0x6000, 0x1000, 0, 0, "[vdso]");
 	nowhere(s, 7, 0x6000, SPACE_VDSO);
 	in_file(s, 7, 0x7000, "/a", 0x106000);

@@ -376,7 +376,7 @@ static void a_database_before_edges_is_brought_up_to_date(void **state)
 	    "DROP TABLE pace; DROP TABLE crash; ALTER TABLE profile DROP COLUMN states;"
 	    "DROP TABLE epoch; DROP TABLE fleet;"
 	    "DROP TABLE used; DROP TABLE measured; DROP TABLE own;"
-	    "DROP TABLE program; DROP TABLE ran; DROP TABLE place;"
+	    "DROP TABLE program; DROP TABLE ran; DROP TABLE place; DROP TABLE made;"
 	    "PRAGMA user_version = 11;"
 	    "INSERT INTO profile(module, samples, outside, updated_ns, data)"
 	    " VALUES(1, 5, 0, 7, x'01')");
