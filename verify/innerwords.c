@@ -6,15 +6,17 @@
  *
  * WORDS     Aligned ones of 32 and 64 bits, read as a distance from where they stand, and in
  *           programs linked to a fixed address words of 64 bits as they are; in sections that
- *           are loaded and are neither code nor unwind tables.
+ *           are loaded, but for unwind tables and those that the linker makes.  In sections of
+ *           code they stand where no FDE is, and are no part of a NOP.
  * TABLES    What reads as a jump table for the code that forms its address (entries.c), or has
  *           been copied (casetables.c), leads inside of functions as well, and is left out.
  * CHANCE    Numbers lead to instructions by chance.  In sections of mixed data a word counts
  *           only if one of its two neighbours leads to code close by; or if both could stand in
  *           a table with it and one of the next two leads there.  That a single word there is
  *           none is assumption A6 in verify.c.  Nor does a distance count there when the words
- *           around it that lead to functions lead between instructions as often as not.  A
- *           section with a name of its own is of mixed data if two in three do so in all of it.
+ *           around it that lead to functions, but for tables of the above, lead between
+ *           instructions as often as not.  A section with a name of its own is of mixed data if
+ *           two in three do so in all of it, and so is one of code.
  *
  * Tested by tests/unit/verify/test_watchedcode.c.
  */
@@ -26,10 +28,15 @@
 enum { HALF = 4, FULL = 8,		/* bytes of a word */
        SMALL = 4096 };			/* what is less is no distance */
 
+struct tables {				/* ascending, apart from each other */
+	VEC(struct vextent) all;
+};
+
 struct scan {
 	struct verify *v;
 	const struct section *s;
-	bool mixed;			/* data of all kinds */
+	const struct tables *tables;
+	bool code, mixed;		/* code; data of all kinds */
 	vaddr lo, hi;			/* of all segments */
 };
 
@@ -40,9 +47,30 @@ static bool begins(const struct section *s, const char *name)
 
 static bool holds_tables(const struct section *s)
 {
-	return s->h.sh_type == SHT_PROGBITS && (s->h.sh_flags & SHF_ALLOC) &&
-	       !(s->h.sh_flags & SHF_EXECINSTR) && strcmp(s->name, ".eh_frame") != 0 &&
+	bool by_linker = (s->h.sh_type != SHT_PROGBITS && s->h.sh_type != SHT_NOTE &&
+			  s->h.sh_type < SHT_LOOS) ||
+			 (s->h.sh_type >= SHT_GNU_ATTRIBUTES && s->h.sh_type <= SHT_HIOS);
+
+	return !by_linker && (s->h.sh_flags & SHF_ALLOC) && strcmp(s->name, ".eh_frame") != 0 &&
 	       strcmp(s->name, ".eh_frame_hdr") != 0 && !begins(s, ".gcc_except_table");
+}
+
+static bool in_jump_table(const struct scan *s, vaddr at)
+{
+	const struct vextent *table = s->tables->all.v;
+	uint32_t lo = 0, n = s->tables->all.n;	/* of those that may end behind it */
+
+	while (n > 0) {
+		uint32_t half = n / 2;
+
+		if (table[lo + half].hi <= at) {
+			lo += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return lo < s->tables->all.n && table[lo].lo <= at;
 }
 
 /* An instruction in the middle of a function, which has an image. */
@@ -79,7 +107,7 @@ static uint64_t count_leading(const struct scan *s, vaddr at, vaddr end, uint64_
 		vaddr distance = (vaddr)(int64_t)rd_s32(&r), to = at + distance;
 
 		if (r.bad || distance < SMALL || !image_is_exec(&s->v->orig, to) ||
-		    vcfi_find(&s->v->ocfi, to) == NO_FDE)
+		    vcfi_find(&s->v->ocfi, to) == NO_FDE || in_jump_table(s, at))
 			continue;
 		n++;
 		*starts += verify_is_start(s->v, to);
@@ -131,13 +159,26 @@ static bool are_halves(uint64_t word)
 	return (word & 0xffff) == (word >> 16 & 0xffff) && word;
 }
 
+/* What is left of a NOP that a word of code begins within: 0f 1f 84 00, 1f 40 00 00... */
+static bool ends_nop(const struct scan *s, uint64_t word)
+{
+	static const uint8_t operand[] = { 0x40, 0x44, 0x80, 0x84 };
+
+	for (uint32_t i = 0; s->code && i < sizeof(operand); i++)
+		if (word == (0x1f | (uint64_t)operand[i] << 8) ||
+		    word == (0x1f0f | (uint64_t)operand[i] << 16))
+			return true;
+	return false;
+}
+
 static enum kind distance_at(const struct scan *s, vaddr at, vaddr *to)
 {
 	enum { NEAR = 16 };
 	struct rd r = rd_of(image_at(&s->v->orig, at, HALF));
 	int64_t distance = rd_s32(&r);
 
-	if (r.bad || (distance < 0 && distance >= -NEAR) || are_halves((uint64_t)distance))
+	if (r.bad || (distance < 0 && distance >= -NEAR) || are_halves((uint64_t)distance) ||
+	    ends_nop(s, (uint64_t)distance))
 		return NONE;
 	*to = at + (vaddr)distance;
 	return kind_of(s, (uint64_t)distance, *to, HALF);
@@ -218,6 +259,13 @@ static int refuse_word(const struct scan *s, vaddr at, vaddr to)
 		      ULL(to), ULL(at));
 }
 
+/* The word is, or runs into, what an FDE covers. */
+static bool is_function_code(const struct scan *s, vaddr at)
+{
+	return s->code && (vcfi_find(&s->v->ocfi, at) != NO_FDE ||
+			   vcfi_find(&s->v->ocfi, at + HALF - 1) != NO_FDE);
+}
+
 static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 {
 	struct verify *v = s->v;
@@ -225,15 +273,17 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	vaddr distance = (vaddr)(int64_t)rd_s32(&r);
 
 	if (is_moved(v, at + distance) &&
-	    (!s->mixed || (!are_halves(distance) && in_table(s, at, HALF, at + distance) &&
-			   !stands_in_numbers(s, at))))
+	    (!s->mixed ||
+	     (!are_halves(distance) && !ends_nop(s, distance) &&
+	      in_table(s, at, HALF, at + distance) && !stands_in_numbers(s, at))))
 		return refuse_word(s, at, at + distance);
-	if (at % FULL || !is_within(s, at, FULL))
+	if (at % FULL || !is_within(s, at, FULL) || is_function_code(s, at + HALF))
 		return 0;
 	wide = rd_of(image_at(&v->orig, at, FULL));
 	uint64_t word = rd_u64(&wide);
 
-	if (is_moved(v, at + word) && (!s->mixed || in_wide_table(s, at)))
+	if (is_moved(v, at + word) &&
+	    (!s->mixed || (!ends_nop(s, word) && in_wide_table(s, at))))
 		return refuse_word(s, at, at + word);
 	if (v->orig.eh.e_type == ET_EXEC && is_moved(v, word) &&
 	    (!s->mixed || (!jumps(v, has_jump, word) && !is_bytes(word) &&
@@ -249,52 +299,62 @@ static int extent_cmp(const void *x, const void *y)
 	return (a->lo > b->lo) - (a->lo < b->lo);
 }
 
-/* The tables that were copied join those that code was seen to use. */
-static void collect_tables(struct verify *v)
+/* The tables that were copied, and those that code was seen to use. */
+static void collect_tables(struct verify *v, struct tables *tables)
 {
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < v->walk.extents.n; i++)
+		vec_push(v->a, &tables->all, v->walk.extents.v[i]);
 	for (uint32_t i = 0; i < v->map.ntable; i++) {
 		const struct blockmap_table *t = &v->map.table[i];
 		uint64_t size = (uint64_t)blockmap_entry_size(t->kind) * t->nentry;
 
-		vec_push(v->a, &v->walk.extents,
+		vec_push(v->a, &tables->all,
 			 ((struct vextent){ t->orig_addr, t->orig_addr + size, t->kind }));
 	}
-	if (v->walk.extents.n)
-		qsort(v->walk.extents.v, v->walk.extents.n, sizeof(struct vextent), extent_cmp);
+	if (tables->all.n == 0)
+		return;
+	struct vextent *x = tables->all.v;
+	qsort(x, tables->all.n, sizeof(*x), extent_cmp);
+	for (uint32_t i = 1; i < tables->all.n; i++) {
+		if (x[i].lo > x[last].hi)
+			x[++last] = x[i];
+		else if (x[i].hi > x[last].hi)
+			x[last].hi = x[i].hi;
+	}
+	tables->all.n = last + 1;
 }
 
 static int check_section(const struct scan *s, const bool *has_jump)
 {
-	const struct verify *v = s->v;
-	vaddr end = end_of(s), behind = 0;
-	uint32_t next = 0;
+	vaddr end = end_of(s);
 
-	for (vaddr at = first_half(s); at < end && end - at >= HALF; at += HALF) {
-		for (; next < v->walk.extents.n && v->walk.extents.v[next].lo <= at; next++)
-			if (v->walk.extents.v[next].hi > behind)
-				behind = v->walk.extents.v[next].hi;
-		if (at >= behind && check_word(s, has_jump, at) < 0)
+	for (vaddr at = first_half(s); at < end && end - at >= HALF; at += HALF)
+		if (!in_jump_table(s, at) && !is_function_code(s, at) &&
+		    check_word(s, has_jump, at) < 0)
 			return -1;
-	}
 	return 0;
 }
 
 int verify_innerwords(struct verify *v)
 {
 	bool *has_jump = arena_array(v->a, v->ocfi.nfde, sizeof(*has_jump));
+	struct tables tables = { 0 };
 
-	collect_tables(v);
+	collect_tables(v, &tables);
 	for (uint32_t i = 0; i < v->refs.all.n; i++)
 		if (v->refs.all.v[i].kind == REF_JUMP && v->refs.all.v[i].fde != NO_FDE)
 			has_jump[verify_group(v, v->refs.all.v[i].fde)] = true;
 	for (uint32_t i = 0; i < v->orig.nsh; i++) {
 		const struct section *section = &v->orig.sh[i];
-		struct scan s = { .v = v, .s = section };
+		struct scan s = { .v = v, .s = section, .tables = &tables };
 
 		if (!holds_tables(section))
 			continue;
 		image_span(&v->orig, &s.lo, &s.hi);
-		s.mixed = verify_is_mixed(section) || holds_numbers(&s);
+		s.code = section->h.sh_flags & SHF_EXECINSTR;
+		s.mixed = s.code || verify_is_mixed(section) || holds_numbers(&s);
 		if (check_section(&s, has_jump) < 0)
 			return -1;
 	}

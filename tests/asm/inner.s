@@ -79,6 +79,29 @@ begin half_of_more		# too many for chance: 34 of 100
 	.endr
 	.long	L_half_of_more - .
 	.text
+begin half_of_note		# whatever the section is
+	.section .note.faults, "a", @note
+	.p2align 2
+	.long	L_half_of_note - .
+	.text
+begin half_of_kind
+	.section kind, "a", @0x6fff0007
+	.p2align 2
+	.long	L_half_of_kind - .
+	.text
+begin half_between		# between functions
+	.p2align 5
+	.long	L_half_between - ., 2b - .
+begin full_between
+	.p2align 5
+	.quad	2b - ., L_full_between - ., 2b - .
+	.section .text.nops, "ax"	# NOPs seem to be distances to it
+	.p2align 4
+	.fill	12, 1, 0xcc
+	.byte	0x1f, 0x40, 0, 0, 0x1f, 0x40, 0, 0
+	.fill	0x401f - 8 - 11, 1, 0xcc
+begin half_of_nops
+	.text
 begin full
 	.section .rodata
 	.p2align 3
@@ -142,6 +165,42 @@ switches:
 	.p2align 2
 T_switch:
 	.long	10b-T_switch, 11b-T_switch, 12b-T_switch, 13b-T_switch
+	.text
+
+# One whose words, read as distances from themselves, lead between instructions, beside others.
+begin half_beside_table
+	.globl	switches_more
+	.hidden	switches_more
+	.type	switches_more, @function
+	.p2align 4
+switches_more:
+	.cfi_startproc
+	cmp	$11, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_more(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+10:
+	.rept	12
+	movabs	$0x1122334455667788, %rax
+	ret
+	.endr
+19:	xor	%eax, %eax
+	ret
+	.cfi_endproc
+	.size	switches_more, .-switches_more
+	.section .rodata
+	.p2align 2
+	.zero	64
+	.long	L_half_beside_table - ., L_half_beside_table + 2 - .
+T_more:
+	.set	case, 0
+	.rept	12
+	.long	10b + 11 * case - T_more
+	.set	case, case + 1
+	.endr
 	.text
 
 	.ifdef FIXED
