@@ -40,21 +40,6 @@ struct scan {
 	vaddr lo, hi;			/* of all segments */
 };
 
-static bool begins(const struct section *s, const char *name)
-{
-	return strncmp(s->name, name, strlen(name)) == 0;
-}
-
-static bool holds_tables(const struct section *s)
-{
-	bool by_linker = (s->h.sh_type != SHT_PROGBITS && s->h.sh_type != SHT_NOTE &&
-			  s->h.sh_type < SHT_LOOS) ||
-			 (s->h.sh_type >= SHT_GNU_ATTRIBUTES && s->h.sh_type <= SHT_HIOS);
-
-	return !by_linker && (s->h.sh_flags & SHF_ALLOC) && strcmp(s->name, ".eh_frame") != 0 &&
-	       strcmp(s->name, ".eh_frame_hdr") != 0 && !begins(s, ".gcc_except_table");
-}
-
 static bool in_jump_table(const struct scan *s, vaddr at)
 {
 	const struct vextent *table = s->tables->all.v;
@@ -350,7 +335,7 @@ int verify_innerwords(struct verify *v)
 		const struct section *section = &v->orig.sh[i];
 		struct scan s = { .v = v, .s = section, .tables = &tables };
 
-		if (!holds_tables(section))
+		if (!verify_holds_words(section))
 			continue;
 		image_span(&v->orig, &s.lo, &s.hi);
 		s.code = section->h.sh_flags & SHF_EXECINSTR;

@@ -163,13 +163,14 @@ static bool is_unwind(const char *name)
 	       strncmp(name, ".gcc_except_table", 17) == 0;
 }
 
-/* What compilers and programs put there, and no table that the linker makes. */
-static bool holds_data(const Elf64_Shdr *h)
+bool innerwords_may_hold(const struct section *s)
 {
-	if (h->sh_type == SHT_PROGBITS || h->sh_type == SHT_NOTE)
-		return true;
-	return h->sh_type >= SHT_LOOS &&
-	       (h->sh_type < SHT_GNU_ATTRIBUTES || h->sh_type > SHT_HIOS);
+	uint32_t type = s->h.sh_type;
+
+	if (!(s->h.sh_flags & SHF_ALLOC) || is_unwind(s->name))
+		return false;
+	return type == SHT_PROGBITS || type == SHT_NOTE ||
+	       (type >= SHT_LOOS && (type < SHT_GNU_ATTRIBUTES || type > SHT_HIOS));
 }
 
 static bool is_code_section(const struct section *s)
@@ -382,7 +383,7 @@ static void look_at_wide(const struct scan *c, vaddr at, uint64_t word)
 		stay_inside(t, fn);
 }
 
-static bool is_code(const struct text *t, vaddr at)
+bool innerwords_is_code(const struct text *t, vaddr at)
 {
 	return text_holds(t, at) && text_piece(t, at) != UINT32_MAX;
 }
@@ -391,7 +392,7 @@ static bool is_code(const struct text *t, vaddr at)
 static bool is_between(const struct scan *c, vaddr at, uint32_t n)
 {
 	return !is_code_section(c->s) ||
-	       (!is_code(c->t, at) && !is_code(c->t, at + n - 1));
+	       (!innerwords_is_code(c->t, at) && !innerwords_is_code(c->t, at + n - 1));
 }
 
 static void look_at_section(const struct words *w, const struct section *s)
@@ -423,10 +424,7 @@ void innerwords_judge(struct text *t)
 	struct words w = { .t = t };
 
 	collect_tables(&w);
-	for (uint32_t i = 0; i < t->prog->img.nsh; i++) {
-		const struct section *s = &t->prog->img.sh[i];
-
-		if (holds_data(&s->h) && (s->h.sh_flags & SHF_ALLOC) && !is_unwind(s->name))
-			look_at_section(&w, s);
-	}
+	for (uint32_t i = 0; i < t->prog->img.nsh; i++)
+		if (innerwords_may_hold(&t->prog->img.sh[i]))
+			look_at_section(&w, &t->prog->img.sh[i]);
 }

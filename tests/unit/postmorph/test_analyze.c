@@ -192,6 +192,11 @@ static void pointers_keep_their_value_where_that_matters(void **state)
 		{ "padded", POINTERS_KNOWN }, { "fronted", POINTERS_UNKNOWN },
 		{ "stub", POINTERS_UNKNOWN }, { "joined", POINTERS_UNKNOWN },
 	};
+	static const char *const asks[] = {
+		"-shared -Wa,--defsym,ASKS=1", "-shared -Wa,--defsym,ASKS=2",
+		"-shared -Wa,--defsym,ASKS=3 -Wl,-z,noseparate-code "
+		"'-Wl,--defsym=segment_end=ADDR(.eh_frame)+SIZEOF(.eh_frame)'",
+	};
 	struct prog placed;
 
 	(void)state;
@@ -200,8 +205,10 @@ static void pointers_keep_their_value_where_that_matters(void **state)
 		assert_int_equal(asm_fn(&placed, expected[i].fn)->pointers,
 				 expected[i].pointers);
 	assert_int_equal(asm_fn(&placed, "aligned")->align, 64);
-	asm_analyze("placed", "-shared -Wa,--defsym,ASKS=1", arena, &placed);
-	assert_int_equal(asm_fn(&placed, "ordinary")->pointers, POINTERS_UNKNOWN);
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+		asm_analyze("placed", asks[i], arena, &placed);
+		assert_int_equal(asm_fn(&placed, "ordinary")->pointers, POINTERS_UNKNOWN);
+	}
 }
 
 static void the_entry_jump_goes_behind_endbr64(void **state)
