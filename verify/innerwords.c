@@ -8,6 +8,8 @@
  *           programs linked to a fixed address words of 64 bits as they are; in sections that
  *           are loaded, but for unwind tables and those that the linker makes.  In sections of
  *           code they stand where no FDE is, and are no part of a NOP.
+ * ENTRIES   A distance to the start of a function in a section of its own lists it for who
+ *           patches it: it must have no image either.
  * TABLES    What reads as a jump table for the code that forms its address (entries.c), or has
  *           been copied (casetables.c), leads inside of functions as well, and is left out.
  * CHANCE    Numbers lead to instructions by chance.  In sections of mixed data a word counts
@@ -251,6 +253,16 @@ static bool is_function_code(const struct scan *s, vaddr at)
 			   vcfi_find(&s->v->ocfi, at + HALF - 1) != NO_FDE);
 }
 
+/* A section of its own lists the function by a distance. */
+static int check_entry(const struct scan *s, vaddr at, vaddr to)
+{
+	if (s->mixed || !image_is_exec(&s->v->orig, to) || !verify_is_function(s->v, to) ||
+	    !blockmap_find_orig(&s->v->map, to))
+		return 0;
+	return refuse(s->v, "the function at 0x%llx was moved, but the word at 0x%llx lists it",
+		      ULL(to), ULL(at));
+}
+
 static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 {
 	struct verify *v = s->v;
@@ -262,11 +274,15 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	     (!are_halves(distance) && !ends_nop(s, distance) &&
 	      in_table(s, at, HALF, at + distance) && !stands_in_numbers(s, at))))
 		return refuse_word(s, at, at + distance);
+	if (check_entry(s, at, at + distance) < 0)
+		return -1;
 	if (at % FULL || !is_within(s, at, FULL) || is_function_code(s, at + HALF))
 		return 0;
 	wide = rd_of(image_at(&v->orig, at, FULL));
 	uint64_t word = rd_u64(&wide);
 
+	if (check_entry(s, at, at + word) < 0)
+		return -1;
 	if (is_moved(v, at + word) &&
 	    (!s->mixed || (!ends_nop(s, word) && in_wide_table(s, at))))
 		return refuse_word(s, at, at + word);

@@ -15,6 +15,9 @@
  *   seeming    what stands where code forms an address, as long as it reads as distances from
  *              there to instructions of the function with that code
  *
+ * A section with a name of its own may list functions by distances to their entries, for who
+ * patches them: they stay as well.  Pointers by which functions are run are relocated.
+ *
  * Numbers lead to instructions by chance: about every fourth that leads into code.  In sections
  * that hold data of all kinds, and between functions, a word counts only where it stands in
  * something like a table (is_in_table()), and a distance only if most of those around it that
@@ -348,8 +351,19 @@ static void stay_inside(const struct text *t, uint32_t fn)
 		stay(t, fn, SKIP_INNER_WORD);
 }
 
+/* A distance in a section of its own leads to the entry. */
+static void stay_listed(const struct scan *c, vaddr place)
+{
+	uint32_t fn = !c->mixed && text_holds(c->t, place) ? prog_find_fn(c->t->prog, place) :
+							     NO_FN;
+
+	if (fn != NO_FN && c->t->prog->fn[fn].entry == place && c->t->prog->fn[fn].kept)
+		stay(c->t, fn, SKIP_LISTED);
+}
+
 static void look_at_distance(const struct scan *c, vaddr at, vaddr distance)
 {
+	stay_listed(c, at + distance);
 	uint32_t fn = inside_of(c->t, at + distance);
 
 	if (fn != NO_FN &&
@@ -374,6 +388,8 @@ static void look_at_wide(const struct scan *c, vaddr at, uint64_t word)
 {
 	const struct text *t = c->t;
 	uint32_t fn = inside_of(t, at + word);
+
+	stay_listed(c, at + word);
 
 	if (fn != NO_FN && (!c->mixed || (!is_of_nop(c, word) && distance_in_table(c, at))))
 		stay_inside(t, fn);

@@ -26,6 +26,15 @@ begin half			# distances in a section of their own
 	.p2align 2
 	.long	L_half - .
 	.text
+begin half_of_entry		# the function itself, for who patches it
+	.section faults
+	.long	half_of_entry - .
+	.text
+begin full_of_entry
+	.section faults
+	.p2align 3
+	.quad	full_of_entry - .
+	.text
 begin half_of_two		# among constants, beside another one
 	.section .rodata
 	.p2align 3

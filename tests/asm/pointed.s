@@ -121,7 +121,7 @@ leaf sum
 	.section .rodata
 	.p2align 3
 	.long	distant - .
-	.section typed, "a", @0x6fff0007
+	.section .typed, "aw", @0x6fff0007
 	.p2align 2
 	.long	distant_typed - .
 	.section .text.between, "ax"

@@ -197,7 +197,7 @@ end _start
 table:	.long	0
 	.long	stray_table - table
 
-	.section typed, "a", @0x6fff0007
+	.section .typed, "aw", @0x6fff0007
 	.p2align 2
 	.long	stray_typed - .
 	.section .text.between, "ax"

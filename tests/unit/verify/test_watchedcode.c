@@ -49,6 +49,8 @@ static void what_data_knows_inside_has_no_image(void **state)
 	} refused[] = {
 		{ any, "half", "holds its address" },
 		{ fixed, "half", "holds its address" },
+		{ any, "half_of_entry", "lists it" },
+		{ any, "full_of_entry", "lists it" },
 		{ any, "half_of_two", "holds its address" },
 		{ any, "half_most", "holds its address" },
 		{ any, "half_of_more", "holds its address" },
