@@ -28,7 +28,7 @@
 #include "verify/lookup.h"
 
 enum { HALF = 4, FULL = 8,		/* bytes of a word */
-       SMALL = 4096 };			/* what is less is no distance */
+       SMALL = 4096 };			/* what is less is a distance to code close by only */
 
 struct tables {				/* ascending, apart from each other */
 	VEC(struct vextent) all;
@@ -71,10 +71,15 @@ static bool is_moved(const struct verify *v, vaddr to)
 
 enum kind { NONE, OTHER, CODE };
 
+static bool leads_to_insn(const struct scan *s, vaddr to)
+{
+	return image_is_exec(&s->v->orig, to) && verify_is_start(s->v, to);
+}
+
 /* What could stand in a table beside an address: a small number, aligned data, code. */
 static enum kind kind_of(const struct scan *s, uint64_t number, vaddr to, vaddr align)
 {
-	if (number < SMALL)
+	if (number < SMALL && !leads_to_insn(s, to))
 		return OTHER;
 	if (to < s->lo || to >= s->hi)
 		return NONE;
@@ -93,7 +98,7 @@ static uint64_t count_leading(const struct scan *s, vaddr at, vaddr end, uint64_
 		struct rd r = rd_of(image_at(&s->v->orig, at, HALF));
 		vaddr distance = (vaddr)(int64_t)rd_s32(&r), to = at + distance;
 
-		if (r.bad || distance < SMALL || !image_is_exec(&s->v->orig, to) ||
+		if (r.bad || !image_is_exec(&s->v->orig, to) ||
 		    vcfi_find(&s->v->ocfi, to) == NO_FDE || in_jump_table(s, at))
 			continue;
 		n++;
@@ -164,10 +169,10 @@ static enum kind distance_at(const struct scan *s, vaddr at, vaddr *to)
 	struct rd r = rd_of(image_at(&s->v->orig, at, HALF));
 	int64_t distance = rd_s32(&r);
 
-	if (r.bad || (distance < 0 && distance >= -NEAR) || are_halves((uint64_t)distance) ||
-	    ends_nop(s, (uint64_t)distance))
-		return NONE;
 	*to = at + (vaddr)distance;
+	if (r.bad || are_halves((uint64_t)distance) || ends_nop(s, (uint64_t)distance) ||
+	    (distance < 0 && distance >= -NEAR && !leads_to_insn(s, *to)))
+		return NONE;
 	return kind_of(s, (uint64_t)distance, *to, HALF);
 }
 

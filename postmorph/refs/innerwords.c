@@ -186,7 +186,17 @@ static struct bytes content(const struct text *t, const struct section *s)
 	return bytes_at(t->prog->img.file, s->h.sh_offset, s->h.sh_size);
 }
 
-/* Of the words from lo up to hi, both in the section; small numbers are no distances. */
+bool innerwords_is_code(const struct text *t, vaddr at)
+{
+	return text_holds(t, at) && text_piece(t, at) != UINT32_MAX;
+}
+
+static bool is_insn(const struct text *t, vaddr at)
+{
+	return text_holds(t, at) && (*text_mark(t, at) & MARK_INSN);
+}
+
+/* Of the words from lo up to hi, both in the section. */
 static struct led led(const struct scan *c, vaddr lo, vaddr hi)
 {
 	const struct text *t = c->t;
@@ -197,8 +207,7 @@ static struct led led(const struct scan *c, vaddr lo, vaddr hi)
 	for (; lo < hi && rd_left(&rd) >= WORD; lo += WORD) {
 		vaddr distance = (vaddr)(int64_t)rd_s32(&rd), to = lo + distance;
 
-		if (distance < SMALL || !text_holds(t, to) ||
-		    text_piece(t, to) == UINT32_MAX || in_a_table(c->w, lo))
+		if (!innerwords_is_code(t, to) || in_a_table(c->w, lo))
 			continue;
 		led.all++;
 		led.insn += (*text_mark(t, to) & MARK_INSN) != 0;
@@ -221,16 +230,17 @@ bool innerwords_is_mixed(const struct section *s)
 enum beside { NUMBER, DATA, CODE };
 
 /* What a word beside an address may be: code (an instruction, or where no FDE covers it), data,
- * to which distances are even, or a small number; -1: something else. */
+ * to which distances are even, or a small number, which leads to no instruction close by; -1:
+ * something else. */
 static int classify(const struct text *t, uint64_t number, vaddr to, vaddr align)
 {
-	if (number < SMALL)
+	if (number < SMALL && !is_insn(t, to))
 		return NUMBER;
 	if (to < t->loaded_lo || to >= t->loaded_hi)
 		return -1;
 	if (!image_is_exec(&t->prog->img, to))
 		return to % align == 0 ? DATA : -1;
-	return text_piece(t, to) == UINT32_MAX || (*text_mark(t, to) & MARK_INSN) ? CODE : -1;
+	return text_piece(t, to) == UINT32_MAX || is_insn(t, to) ? CODE : -1;
 }
 
 /* Of another name, but no more of its distances lead to instructions than by chance. */
@@ -281,9 +291,10 @@ static int classify_at(const struct scan *c, vaddr at, uint32_t size, vaddr *to)
 	struct rd rd = rd_of(image_at(&c->t->prog->img, at, size));
 	vaddr number = size == WORD ? (vaddr)(int64_t)rd_s32(&rd) : rd_u64(&rd);
 
-	if (rd.bad || (size == WORD && (number + NEAR < NEAR || is_common(c, number))))
-		return -1;
 	*to = size == WORD ? at + number : number;
+	if (rd.bad || (size == WORD && (is_common(c, number) ||
+					(number + NEAR < NEAR && !is_insn(c->t, *to)))))
+		return -1;
 	return classify(c->t, number, *to, size == WORD ? WORD : 1);
 }
 
@@ -397,11 +408,6 @@ static void look_at_wide(const struct scan *c, vaddr at, uint64_t word)
 	if (fn != NO_FN && (!c->mixed || (!may_be_jumped_to(t, fn, word) && !is_bytes(word) &&
 					  is_in_table(c, at, 8, word))))
 		stay_inside(t, fn);
-}
-
-bool innerwords_is_code(const struct text *t, vaddr at)
-{
-	return text_holds(t, at) && text_piece(t, at) != UINT32_MAX;
 }
 
 /* At n bytes there may be data. */

@@ -98,9 +98,12 @@ begin half_of_kind
 	.p2align 2
 	.long	L_half_of_kind - .
 	.text
-begin half_between		# between functions
-	.p2align 5
+begin half_between		# between functions, near both
+	.p2align 2
 	.long	L_half_between - ., 2b - .
+	.p2align 5, 0
+	.long	L_half_in_front - ., L_half_in_front + 2 - .
+begin half_in_front
 begin full_between
 	.p2align 5
 	.quad	2b - ., L_full_between - ., 2b - .
