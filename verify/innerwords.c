@@ -17,7 +17,8 @@
  *           a table with it and one of the next two leads there.  That a single word there is
  *           none is assumption A6 in verify.c.  Nor does a distance count there when the words
  *           around it that lead to functions, but for tables of the above, lead between
- *           instructions as often as not.  A section with a name of its own is of mixed data if
+ *           instructions as often as not; but eight in a row that lead to instructions are a
+ *           table, wherever they lead.  A section with a name of its own is of mixed data if
  *           two in three do so in all of it, and so is one of code.
  *
  * Tested by tests/unit/verify/test_watchedcode.c.
@@ -107,6 +108,31 @@ static uint64_t count_leading(const struct scan *s, vaddr at, vaddr end, uint64_
 	return n;
 }
 
+static bool is_within(const struct scan *s, vaddr at, uint64_t n)
+{
+	return at >= s->s->h.sh_addr && at + n <= s->s->h.sh_addr + s->s->h.sh_size;
+}
+
+/* At least eight distances in a row lead to instructions, the one at `at` among them, and none
+ * within 16 halves on each side leads between instructions before. */
+static bool stands_in_row(const struct scan *s, vaddr at)
+{
+	enum { REACH = 16, ROW = 8 };
+	uint64_t row = 1;
+
+	for (int side = -1; side <= 1; side += 2)
+		for (int i = 1; i <= REACH; i++) {
+			vaddr half = at + (vaddr)(side * i * HALF);
+			uint64_t starts = 0;
+
+			if (!is_within(s, half, HALF) ||
+			    count_leading(s, half, half + HALF, &starts) > starts)
+				break;
+			row += starts;
+		}
+	return row >= ROW;
+}
+
 static vaddr first_half(const struct scan *s)
 {
 	return (s->s->h.sh_addr + HALF - 1) & ~(vaddr)(HALF - 1);
@@ -138,11 +164,6 @@ static bool stands_in_numbers(const struct scan *s, vaddr at)
 		hi = at + AROUND + HALF;
 	uint64_t starts, n = count_leading(s, lo, hi, &starts);
 	return 2 * starts <= n;
-}
-
-static bool is_within(const struct scan *s, vaddr at, uint64_t n)
-{
-	return at >= s->s->h.sh_addr && at + n <= s->s->h.sh_addr + s->s->h.sh_size;
 }
 
 /* Two equal numbers of 16 bits. */
@@ -277,7 +298,8 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	if (is_moved(v, at + distance) &&
 	    (!s->mixed ||
 	     (!are_halves(distance) && !ends_nop(s, distance) &&
-	      in_table(s, at, HALF, at + distance) && !stands_in_numbers(s, at))))
+	      ((in_table(s, at, HALF, at + distance) && !stands_in_numbers(s, at)) ||
+	       stands_in_row(s, at)))))
 		return refuse_word(s, at, at + distance);
 	if (check_entry(s, at, at + distance) < 0)
 		return -1;

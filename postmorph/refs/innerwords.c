@@ -21,8 +21,8 @@
  * Numbers lead to instructions by chance: about every fourth that leads into code.  In sections
  * that hold data of all kinds, and between functions, a word counts only where it stands in
  * something like a table (is_in_table()), and a distance only if most of those around it that
- * lead into functions, but for jump tables, lead to instructions, too (is_amid_numbers()).  A
- * single one there, between numbers that are no
+ * lead into functions, but for jump tables, lead to instructions, too (is_amid_numbers()); or
+ * where many do in a row, wherever they lead (is_in_long_table()).  A single one there, between numbers that are no
  * addresses, is not seen (doc/limits.md).  A section of another name is of that kind when no
  * more of all its distances lead to instructions than by chance.
  *
@@ -362,6 +362,35 @@ static void stay_inside(const struct text *t, uint32_t fn)
 		stay(t, fn, SKIP_INNER_WORD);
 }
 
+/* Steps of one word from a distance, up to REACH and the first that leads between instructions;
+ * how many lead to one. */
+static uint32_t count_led(const struct scan *c, vaddr at, vaddr step)
+{
+	enum { REACH = 16 };
+	const Elf64_Shdr *h = &c->s->h;
+	uint32_t n = 0;
+
+	for (int i = 0; i < REACH; i++) {
+		at += step;
+		if (at < h->sh_addr || at + WORD > h->sh_addr + h->sh_size)
+			break;
+		struct led l = led(c, at, at + WORD);
+		if (l.all > l.insn)
+			break;
+		n += l.insn;
+	}
+	return n;
+}
+
+/* Of a table whose entries lead far from each other: all of so many around it that lead into
+ * functions lead to instructions. */
+static bool is_in_long_table(const struct scan *c, vaddr at)
+{
+	enum { MANY = 8 };
+
+	return 1 + count_led(c, at, WORD) + count_led(c, at, -(vaddr)WORD) >= MANY;
+}
+
 /* A distance in a section of its own leads to the entry. */
 static void stay_listed(const struct scan *c, vaddr place)
 {
@@ -379,8 +408,8 @@ static void look_at_distance(const struct scan *c, vaddr at, vaddr distance)
 
 	if (fn != NO_FN &&
 	    (!c->mixed || (!is_common(c, distance) &&
-			   is_in_table(c, at, WORD, at + distance) &&
-			   !is_amid_numbers(c, at))))
+			   ((is_in_table(c, at, WORD, at + distance) &&
+			     !is_amid_numbers(c, at)) || is_in_long_table(c, at)))))
 		stay_inside(c->t, fn);
 }
 

@@ -71,6 +71,27 @@ begin half_most			# ... and more that do
 	between 1
 	.zero	64
 	.text
+	.macro jump n			# over 128 KiB, where other code is
+	.section .text.away\n, "ax"
+	.fill	0x20000, 1, 0xcc
+begin away\n
+	.endm
+	.irp	n, 1, 2, 3, 4, 5, 6, 7
+	jump	\n
+	.endr
+begin half_far			# one of eight that lead far from each other
+	.section .rodata
+	.p2align 3
+	.quad	0x1122334455667788
+	.irp	n, 1, 2, 3, 4
+	.long	L_away\n - ., 0x11223344
+	.endr
+	.long	L_half_far - ., 0x11223344
+	.irp	n, 5, 6, 7
+	.long	L_away\n - ., 0x11223344
+	.endr
+	.quad	0x1122334455667788
+	.text
 begin half_of_numbers		# in a section of its own, but by chance
 	.section numbers, "a"
 	.p2align 2

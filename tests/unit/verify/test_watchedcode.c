@@ -54,6 +54,8 @@ static void what_data_knows_inside_has_no_image(void **state)
 		{ any, "half_of_two", "holds its address" },
 		{ any, "half_most", "holds its address" },
 		{ any, "half_of_more", "holds its address" },
+		{ any, "half_far", "holds its address" },
+		{ any, "away7", "holds its address" },
 		{ any, "half_of_note", "holds its address" },
 		{ any, "half_of_kind", "holds its address" },
 		{ any, "half_between", "holds its address" },
