@@ -89,21 +89,38 @@ static enum kind kind_of(const struct scan *s, uint64_t number, vaddr to, vaddr 
 	return vcfi_find(&s->v->ocfi, to) == NO_FDE || verify_is_start(s->v, to) ? CODE : NONE;
 }
 
-/* How many of the halves from `at` up to `end` lead to code with unwind information; *starts to
- * an instruction of it. */
+/* Where the half there leads as a distance, or the full word as it is. */
+static vaddr target_of(const struct scan *s, vaddr at, uint32_t size)
+{
+	struct rd r = rd_of(image_at(&s->v->orig, at, size));
+	vaddr to = size == HALF ? at + (vaddr)(int64_t)rd_s32(&r) : rd_u64(&r);
+
+	return r.bad ? 0 : to;
+}
+
+/* The word leads to code with unwind information: to an instruction, or between two. */
+enum leads { NOWHERE, BETWEEN, START };
+
+static enum leads leads_of(const struct scan *s, vaddr at, uint32_t size)
+{
+	vaddr to = target_of(s, at, size);
+
+	if (!image_is_exec(&s->v->orig, to) || vcfi_find(&s->v->ocfi, to) == NO_FDE ||
+	    in_jump_table(s, at))
+		return NOWHERE;
+	return verify_is_start(s->v, to) ? START : BETWEEN;
+}
+
+/* How many of the halves from `at` up to `end` lead to code; *starts to instructions. */
 static uint64_t count_leading(const struct scan *s, vaddr at, vaddr end, uint64_t *starts)
 {
 	uint64_t n = 0;
 
 	for (*starts = 0; at < end && end - at >= HALF; at += HALF) {
-		struct rd r = rd_of(image_at(&s->v->orig, at, HALF));
-		vaddr distance = (vaddr)(int64_t)rd_s32(&r), to = at + distance;
+		enum leads leads = leads_of(s, at, HALF);
 
-		if (r.bad || !image_is_exec(&s->v->orig, to) ||
-		    vcfi_find(&s->v->ocfi, to) == NO_FDE || in_jump_table(s, at))
-			continue;
-		n++;
-		*starts += verify_is_start(s->v, to);
+		n += leads != NOWHERE;
+		*starts += leads == START;
 	}
 	return n;
 }
@@ -113,22 +130,20 @@ static bool is_within(const struct scan *s, vaddr at, uint64_t n)
 	return at >= s->s->h.sh_addr && at + n <= s->s->h.sh_addr + s->s->h.sh_size;
 }
 
-/* At least eight distances in a row lead to instructions, the one at `at` among them, and none
- * within 16 halves on each side leads between instructions before. */
-static bool stands_in_row(const struct scan *s, vaddr at)
+/* At least eight words in a row lead to instructions, the one at `at` among them, and none
+ * within 16 on each side leads between instructions before. */
+static bool stands_in_row(const struct scan *s, vaddr at, uint32_t size)
 {
 	enum { REACH = 16, ROW = 8 };
-	uint64_t row = 1;
+	uint32_t row = 1;
 
 	for (int side = -1; side <= 1; side += 2)
 		for (int i = 1; i <= REACH; i++) {
-			vaddr half = at + (vaddr)(side * i * HALF);
-			uint64_t starts = 0;
+			vaddr word = at + (vaddr)(side * i * (int)size);
 
-			if (!is_within(s, half, HALF) ||
-			    count_leading(s, half, half + HALF, &starts) > starts)
+			if (!is_within(s, word, size) || leads_of(s, word, size) == BETWEEN)
 				break;
-			row += starts;
+			row += leads_of(s, word, size) == START;
 		}
 	return row >= ROW;
 }
@@ -299,7 +314,7 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	    (!s->mixed ||
 	     (!are_halves(distance) && !ends_nop(s, distance) &&
 	      ((in_table(s, at, HALF, at + distance) && !stands_in_numbers(s, at)) ||
-	       stands_in_row(s, at)))))
+	       stands_in_row(s, at, HALF)))))
 		return refuse_word(s, at, at + distance);
 	if (check_entry(s, at, at + distance) < 0)
 		return -1;
@@ -315,7 +330,7 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 		return refuse_word(s, at, at + word);
 	if (v->orig.eh.e_type == ET_EXEC && is_moved(v, word) &&
 	    (!s->mixed || (!jumps(v, has_jump, word) && !is_bytes(word) &&
-			   in_table(s, at, FULL, word))))
+			   (in_table(s, at, FULL, word) || stands_in_row(s, at, FULL)))))
 		return refuse_word(s, at, word);
 	return 0;
 }

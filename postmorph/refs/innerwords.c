@@ -22,9 +22,9 @@
  * that hold data of all kinds, and between functions, a word counts only where it stands in
  * something like a table (is_in_table()), and a distance only if most of those around it that
  * lead into functions, but for jump tables, lead to instructions, too (is_amid_numbers()); or
- * where many do in a row, wherever they lead (is_in_long_table()).  A single one there, between numbers that are no
- * addresses, is not seen (doc/limits.md).  A section of another name is of that kind when no
- * more of all its distances lead to instructions than by chance.
+ * where many do in a row, wherever they lead (is_in_long_table()).  A single one there, between
+ * numbers that are no addresses, is not seen (doc/limits.md).  A section of another name is of
+ * that kind when no more of all its distances lead to instructions than by chance.
  *
  * Tested by tests/unit/postmorph/test_analyze.c and tests/programs/knows_address.sh.
  */
@@ -196,21 +196,21 @@ static bool is_insn(const struct text *t, vaddr at)
 	return text_holds(t, at) && (*text_mark(t, at) & MARK_INSN);
 }
 
-/* Of the words from lo up to hi, both in the section. */
-static struct led led(const struct scan *c, vaddr lo, vaddr hi)
+/* Of the words from lo up to hi, both in the section: distances, or of 64 bits addresses. */
+static struct led led(const struct scan *c, vaddr lo, vaddr hi, uint32_t size)
 {
 	const struct text *t = c->t;
 	struct rd rd = rd_of(content(t, c->s));
 	struct led led = { 0, 0 };
 
 	(void)rd_skip(&rd, lo - c->s->h.sh_addr);
-	for (; lo < hi && rd_left(&rd) >= WORD; lo += WORD) {
-		vaddr distance = (vaddr)(int64_t)rd_s32(&rd), to = lo + distance;
+	for (; lo < hi && rd_left(&rd) >= size; lo += size) {
+		vaddr to = size == WORD ? lo + (vaddr)(int64_t)rd_s32(&rd) : rd_u64(&rd);
 
 		if (!innerwords_is_code(t, to) || in_a_table(c->w, lo))
 			continue;
 		led.all++;
-		led.insn += (*text_mark(t, to) & MARK_INSN) != 0;
+		led.insn += is_insn(t, to);
 	}
 	return led;
 }
@@ -247,7 +247,7 @@ static int classify(const struct text *t, uint64_t number, vaddr to, vaddr align
 static bool is_numbers(const struct scan *c, vaddr first)
 {
 	enum { MANY = 64 };
-	struct led l = led(c, first, c->s->h.sh_addr + c->s->h.sh_size);
+	struct led l = led(c, first, c->s->h.sh_addr + c->s->h.sh_size, WORD);
 
 	return l.all >= MANY && l.insn <= l.all / 3;
 }
@@ -258,7 +258,7 @@ static bool is_amid_numbers(const struct scan *c, vaddr at)
 	enum { AROUND = 8 };
 	vaddr before = (at - c->s->h.sh_addr) / WORD;
 	struct led l = led(c, at - WORD * (before < AROUND ? before : AROUND),
-			   at + (AROUND + 1) * WORD);
+			   at + (AROUND + 1) * WORD, WORD);
 
 	return l.insn <= l.all / 2;
 }
@@ -362,9 +362,9 @@ static void stay_inside(const struct text *t, uint32_t fn)
 		stay(t, fn, SKIP_INNER_WORD);
 }
 
-/* Steps of one word from a distance, up to REACH and the first that leads between instructions;
- * how many lead to one. */
-static uint32_t count_led(const struct scan *c, vaddr at, vaddr step)
+/* Steps of one word from a word, up to REACH and the first that leads between instructions; how
+ * many lead to one. */
+static uint32_t count_led(const struct scan *c, vaddr at, uint32_t size, vaddr step)
 {
 	enum { REACH = 16 };
 	const Elf64_Shdr *h = &c->s->h;
@@ -372,9 +372,9 @@ static uint32_t count_led(const struct scan *c, vaddr at, vaddr step)
 
 	for (int i = 0; i < REACH; i++) {
 		at += step;
-		if (at < h->sh_addr || at + WORD > h->sh_addr + h->sh_size)
+		if (at < h->sh_addr || at + size > h->sh_addr + h->sh_size)
 			break;
-		struct led l = led(c, at, at + WORD);
+		struct led l = led(c, at, at + size, size);
 		if (l.all > l.insn)
 			break;
 		n += l.insn;
@@ -384,11 +384,11 @@ static uint32_t count_led(const struct scan *c, vaddr at, vaddr step)
 
 /* Of a table whose entries lead far from each other: all of so many around it that lead into
  * functions lead to instructions. */
-static bool is_in_long_table(const struct scan *c, vaddr at)
+static bool is_in_long_table(const struct scan *c, vaddr at, uint32_t size)
 {
 	enum { MANY = 8 };
 
-	return 1 + count_led(c, at, WORD) + count_led(c, at, -(vaddr)WORD) >= MANY;
+	return 1 + count_led(c, at, size, size) + count_led(c, at, size, -(vaddr)size) >= MANY;
 }
 
 /* A distance in a section of its own leads to the entry. */
@@ -409,7 +409,7 @@ static void look_at_distance(const struct scan *c, vaddr at, vaddr distance)
 	if (fn != NO_FN &&
 	    (!c->mixed || (!is_common(c, distance) &&
 			   ((is_in_table(c, at, WORD, at + distance) &&
-			     !is_amid_numbers(c, at)) || is_in_long_table(c, at)))))
+			     !is_amid_numbers(c, at)) || is_in_long_table(c, at, WORD)))))
 		stay_inside(c->t, fn);
 }
 
@@ -435,7 +435,8 @@ static void look_at_wide(const struct scan *c, vaddr at, uint64_t word)
 		stay_inside(t, fn);
 	fn = t->prog->img.pie_or_dso ? NO_FN : inside_of(t, word);
 	if (fn != NO_FN && (!c->mixed || (!may_be_jumped_to(t, fn, word) && !is_bytes(word) &&
-					  is_in_table(c, at, 8, word))))
+					  (is_in_table(c, at, 8, word) ||
+					   is_in_long_table(c, at, 8)))))
 		stay_inside(t, fn);
 }
 

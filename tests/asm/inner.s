@@ -237,6 +237,18 @@ T_more:
 	.text
 
 	.ifdef FIXED
+begin word_far			# one of eight that lead far from each other
+	.section .data
+	.p2align 3
+	.quad	0x1122334455667788
+	.irp	n, 1, 2, 3, 4
+	.quad	L_away\n, 0x1122334455667788
+	.endr
+	.quad	L_word_far, 0x1122334455667788
+	.irp	n, 5, 6, 7
+	.quad	L_away\n, 0x1122334455667788
+	.endr
+	.text
 begin word			# a table of plain words
 	.section .data
 	.p2align 3

@@ -132,7 +132,8 @@ static void a_function_that_data_knows_inside_stays(void **state)
 	};
 	static const struct skipped fixed[] = {
 		{ "unknown", SKIP_NONE }, { "half", SKIP_INNER_WORD },
-		{ "word", SKIP_INNER_WORD }, { "constant", SKIP_WATCHED },
+		{ "word", SKIP_INNER_WORD }, { "word_far", SKIP_INNER_WORD },
+		{ "constant", SKIP_WATCHED },
 		{ "use_constant", SKIP_NONE }, { "switches", SKIP_NONE },
 	};
 

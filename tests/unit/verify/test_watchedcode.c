@@ -69,6 +69,7 @@ static void what_data_knows_inside_has_no_image(void **state)
 		{ fixed, "listed", "lists it" },
 		{ any, "listed_in_front", "lists it" },
 		{ fixed, "word", "holds its address" },
+		{ fixed, "word_far", "holds its address" },
 		{ fixed, "word_of_small_bytes", "holds its address" },
 		{ fixed, "constant", "knows its address" },
 	};
