@@ -154,6 +154,16 @@ L_memory:
 begin symbol
 	.globl	by_symbol
 	.set	by_symbol, L_symbol
+begin listed_for_collector	# by its entry and distances from there
+	.section .llvm_stackmaps, "aw"
+	.p2align 3
+	.quad	listed_for_collector, 8, 1, L_listed_for_collector - listed_for_collector
+	.text
+begin listed_for_handler
+	.section .llvm_faultmaps, "aw"
+	.p2align 3
+	.quad	listed_for_handler
+	.text
 begin listed			# by its entry
 	.section __patchable_function_entries, "aw"
 	.quad	listed
