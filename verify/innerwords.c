@@ -4,10 +4,11 @@
  * handlers know hold addresses of instructions without relocations.  What such a word leads to,
  * other than the start of a function, must have no image.
  *
- * WORDS     Aligned ones of 32 and 64 bits, read as a distance from where they stand, and in
- *           programs linked to a fixed address words of 64 bits as they are; in sections that
- *           are loaded, but for unwind tables and those that the linker makes.  In sections of
- *           code they stand where no FDE is, and are no part of a NOP.
+ * WORDS     Those of 32 and 64 bits, aligned ones where data are mixed and in notes, read as a
+ *           distance from where they stand, and in programs linked to a fixed address words of
+ *           64 bits as they are; in sections that are loaded, but for unwind tables and those
+ *           that the linker makes.  In sections of code they stand where no FDE is, and are no
+ *           part of a NOP.
  * ENTRIES   A distance to the start of a function in a section of its own lists it for who
  *           patches it: it must have no image either.
  * TABLES    What reads as a jump table for the code that forms its address (entries.c), or has
@@ -40,6 +41,7 @@ struct scan {
 	const struct section *s;
 	const struct tables *tables;
 	bool code, mixed;		/* code; data of all kinds */
+	bool aligned;
 	vaddr lo, hi;			/* of all segments */
 };
 
@@ -318,7 +320,8 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 		return refuse_word(s, at, at + distance);
 	if (check_entry(s, at, at + distance) < 0)
 		return -1;
-	if (at % FULL || !is_within(s, at, FULL) || is_function_code(s, at + HALF))
+	if ((s->aligned && at % FULL) || !is_within(s, at, FULL) ||
+	    is_function_code(s, at + HALF))
 		return 0;
 	wide = rd_of(image_at(&v->orig, at, FULL));
 	uint64_t word = rd_u64(&wide);
@@ -371,9 +374,9 @@ static void collect_tables(struct verify *v, struct tables *tables)
 
 static int check_section(const struct scan *s, const bool *has_jump)
 {
-	vaddr end = end_of(s);
+	vaddr end = end_of(s), at = s->aligned ? first_half(s) : s->s->h.sh_addr;
 
-	for (vaddr at = first_half(s); at < end && end - at >= HALF; at += HALF)
+	for (; at < end && end - at >= HALF; at += s->aligned ? HALF : 1)
 		if (!in_jump_table(s, at) && !is_function_code(s, at) &&
 		    check_word(s, has_jump, at) < 0)
 			return -1;
@@ -398,6 +401,7 @@ int verify_innerwords(struct verify *v)
 		image_span(&v->orig, &s.lo, &s.hi);
 		s.code = section->h.sh_flags & SHF_EXECINSTR;
 		s.mixed = s.code || verify_is_mixed(section) || holds_numbers(&s);
+		s.aligned = s.mixed || section->h.sh_type == SHT_NOTE;
 		if (check_section(&s, has_jump) < 0)
 			return -1;
 	}

@@ -6,8 +6,9 @@
  * address, as they are.  Whoever reads them knows nothing of images.  So a function in whose
  * middle an instruction begins where such a word leads stays where it is.
  *
- * A word is an aligned one of 32 or 64 bits in a section that is loaded, whatever type that has
- * but those of the linker's own tables.  In sections of code it stands between functions, where
+ * A word is one of 32 or 64 bits in a section that is loaded, whatever type that has but those
+ * of the linker's own tables; an aligned one, but for sections with a name of their own, of
+ * which the entries may be packed.  In sections of code it stands between functions, where
  * no FDE is.  Words of unwind tables and of jump tables lead inside of functions as well, and
  * are left out:
  *
@@ -450,23 +451,26 @@ static bool is_between(const struct scan *c, vaddr at, uint32_t n)
 static void look_at_section(const struct words *w, const struct section *s)
 {
 	const struct text *t = w->t;
-	vaddr at = (s->h.sh_addr + WORD - 1) & ~(vaddr)(WORD - 1);
+	vaddr at = (s->h.sh_addr + WORD - 1) & ~(vaddr)(WORD - 1), end;
 	struct scan c = { w, t, s, innerwords_is_mixed(s) || is_code_section(s) };
-	struct rd rd = rd_of(content(t, s));
-	uint32_t next = 0;
+	uint32_t next = 0, step;
 
 	c.mixed = c.mixed || is_numbers(&c, at);
-	for ((void)rd_skip(&rd, at - s->h.sh_addr); rd_left(&rd) >= WORD; at += WORD) {
-		struct rd wide = rd;
-		vaddr distance = (vaddr)(int64_t)rd_s32(&rd);
+	step = c.mixed || s->h.sh_type == SHT_NOTE ? WORD : 1;
+	at = step == 1 ? s->h.sh_addr : at;
+	end = s->h.sh_addr + content(t, s).n;
+	for (; at < end && end - at >= WORD; at += step) {
+		struct rd rd = rd_of(bytes_at(content(t, s), at - s->h.sh_addr, WORD));
+		struct rd wide = rd_of(bytes_at(content(t, s), at - s->h.sh_addr, 2 * WORD));
 
 		while (next < w->tables.n && w->tables.v[next].hi <= at)
 			next++;
 		if ((next < w->tables.n && w->tables.v[next].lo <= at) ||
 		    !is_between(&c, at, WORD))
 			continue;
-		look_at_distance(&c, at, distance);
-		if (at % 8 == 0 && rd_left(&wide) >= 8 && is_between(&c, at, 8))
+		look_at_distance(&c, at, (vaddr)(int64_t)rd_s32(&rd));
+		if ((step == 1 || at % (2 * WORD) == 0) && rd_left(&wide) &&
+		    is_between(&c, at, 2 * WORD))
 			look_at_wide(&c, at, rd_u64(&wide));
 	}
 }

@@ -35,6 +35,11 @@ begin full_of_entry
 	.p2align 3
 	.quad	full_of_entry - .
 	.text
+begin half_packed		# behind a byte
+	.section packed, "a"
+	.byte	1
+	.long	L_half_packed - .
+	.text
 begin half_of_two		# among constants, beside another one
 	.section .rodata
 	.p2align 3

@@ -50,6 +50,7 @@ static void what_data_knows_inside_has_no_image(void **state)
 		{ any, "half", "holds its address" },
 		{ fixed, "half", "holds its address" },
 		{ any, "half_of_entry", "lists it" },
+		{ any, "half_packed", "holds its address" },
 		{ any, "full_of_entry", "lists it" },
 		{ any, "half_of_two", "holds its address" },
 		{ any, "half_most", "holds its address" },
