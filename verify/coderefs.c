@@ -20,6 +20,13 @@ void verify_note_way(struct verify *v, uint32_t fde, vaddr addr, vaddr to)
 		vec_push(v->a, &v->refs.all, ((struct vref){ addr, to, fde, REF_BRANCH }));
 }
 
+static void note_from_got(struct verify *v, struct vref ref)
+{
+	vec_push(v->a, &v->refs.all, ref);
+	if (verify_is_end(v, ref.to))
+		vec_push(v->a, &v->walk.ends, ref);
+}
+
 /* A constant of 64 bits may be a distance from the GOT, which is what DT_PLTGOT, .got.plt or
  * .got says; to code that assembler wrote, any of them. */
 static void note_distance(struct verify *v, struct vref ref, uint64_t distance)
@@ -29,14 +36,14 @@ static void note_distance(struct verify *v, struct vref ref, uint64_t distance)
 
 	if (image_dynamic(&v->orig, DT_PLTGOT, &got)) {
 		ref.to = got + distance;
-		vec_push(v->a, &v->refs.all, ref);
+		note_from_got(v, ref);
 	}
 	for (int i = 0; i < 2; i++) {
 		const struct section *s = image_section(&v->orig, name[i]);
 
 		ref.to = (s ? s->h.sh_addr : 0) + distance;
 		if (s)
-			vec_push(v->a, &v->refs.all, ref);
+			note_from_got(v, ref);
 	}
 }
 

@@ -176,7 +176,7 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 			      "program headers",
 			      ULL(addr), ULL(target));
 	bool lea = insn_is_lea(insn, code);
-	if (!insn_is_branch(insn) && (target == v->walk.end_of_code || target == v->walk.end))
+	if (!insn_is_branch(insn) && verify_is_end(v, target))
 		vec_push(v->a, &v->walk.ends,
 			 ((struct vref){ addr, target, w->fde, lea ? REF_LEA : REF_OPERAND }));
 	if (lea)
@@ -422,6 +422,12 @@ static void find_ends(struct verify *v)
 		if ((h->sh_flags & SHF_ALLOC) && (h->sh_flags & SHF_EXECINSTR) &&
 		    h->sh_addr + h->sh_size > v->walk.end_of_code)
 			v->walk.end_of_code = h->sh_addr + h->sh_size;
+	}
+	for (uint32_t i = 0; i < v->orig.nph; i++) {
+		const Elf64_Phdr *p = &v->orig.ph[i];
+
+		if (p->p_type == PT_LOAD && (p->p_flags & PF_X))
+			v->walk.end_of_exec = p->p_vaddr + p->p_memsz;
 	}
 }
 

@@ -35,7 +35,8 @@ struct vwalk {			/* filled by entries.c; `start` and `cut` by one bit a byte */
 	 * leads there, or forms the address */
 	uint8_t *met;
 	VEC(vaddr) traps;	/* instructions of FDEs behind which a handler goes on */
-	vaddr end_of_code, end;	/* of the last executable section, of all segments */
+	/* of the last executable section, of the last such segment, of all segments */
+	vaddr end_of_code, end_of_exec, end;
 	VEC(struct vref) ends;	/* instructions that form one of these */
 	bool asks_end;		/* something compares or calculates with them, perhaps */
 };

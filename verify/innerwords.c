@@ -4,17 +4,23 @@
  * handlers know hold addresses of instructions without relocations.  What such a word leads to,
  * other than the start of a function, must have no image.
  *
- * WORDS     Aligned ones of 32 and 64 bits, read as a distance from where they stand, and in
- *           programs linked to a fixed address words of 64 bits as they are; in sections that
- *           are loaded and are neither code nor unwind tables.
+ * WORDS     Those of 32 and 64 bits, aligned ones where data are mixed and in notes, read as a
+ *           distance from where they stand, and in programs linked to a fixed address words of
+ *           64 bits as they are; in sections that are loaded, but for unwind tables and those
+ *           that the linker makes.  In sections of code they stand where no FDE is, and are no
+ *           part of a NOP.
+ * ENTRIES   A distance to the start of a function in a section of its own lists it for who
+ *           patches it: it must have no image either.
  * TABLES    What reads as a jump table for the code that forms its address (entries.c), or has
  *           been copied (casetables.c), leads inside of functions as well, and is left out.
  * CHANCE    Numbers lead to instructions by chance.  In sections of mixed data a word counts
  *           only if one of its two neighbours leads to code close by; or if both could stand in
  *           a table with it and one of the next two leads there.  That a single word there is
  *           none is assumption A6 in verify.c.  Nor does a distance count there when the words
- *           around it that lead to functions lead between instructions as often as not.  A
- *           section with a name of its own is of mixed data if two in three do so in all of it.
+ *           around it that lead to functions, but for tables of the above, lead between
+ *           instructions as often as not; but eight in a row that lead to instructions are a
+ *           table, wherever they lead.  A section with a name of its own is of mixed data if
+ *           two in three do so in all of it, and so is one of code.
  *
  * Tested by tests/unit/verify/test_watchedcode.c.
  */
@@ -24,25 +30,37 @@
 #include "verify/lookup.h"
 
 enum { HALF = 4, FULL = 8,		/* bytes of a word */
-       SMALL = 4096 };			/* what is less is no distance */
+       SMALL = 4096 };			/* what is less is a distance to code close by only */
+
+struct tables {				/* ascending, apart from each other */
+	VEC(struct vextent) all;
+};
 
 struct scan {
 	struct verify *v;
 	const struct section *s;
-	bool mixed;			/* data of all kinds */
+	const struct tables *tables;
+	bool code, mixed;		/* code; data of all kinds */
+	bool aligned;
 	vaddr lo, hi;			/* of all segments */
 };
 
-static bool begins(const struct section *s, const char *name)
+static bool in_jump_table(const struct scan *s, vaddr at)
 {
-	return strncmp(s->name, name, strlen(name)) == 0;
-}
+	const struct vextent *table = s->tables->all.v;
+	uint32_t lo = 0, n = s->tables->all.n;	/* of those that may end behind it */
 
-static bool holds_tables(const struct section *s)
-{
-	return s->h.sh_type == SHT_PROGBITS && (s->h.sh_flags & SHF_ALLOC) &&
-	       !(s->h.sh_flags & SHF_EXECINSTR) && strcmp(s->name, ".eh_frame") != 0 &&
-	       strcmp(s->name, ".eh_frame_hdr") != 0 && !begins(s, ".gcc_except_table");
+	while (n > 0) {
+		uint32_t half = n / 2;
+
+		if (table[lo + half].hi <= at) {
+			lo += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return lo < s->tables->all.n && table[lo].lo <= at;
 }
 
 /* An instruction in the middle of a function, which has an image. */
@@ -56,10 +74,15 @@ static bool is_moved(const struct verify *v, vaddr to)
 
 enum kind { NONE, OTHER, CODE };
 
+static bool leads_to_insn(const struct scan *s, vaddr to)
+{
+	return image_is_exec(&s->v->orig, to) && verify_is_start(s->v, to);
+}
+
 /* What could stand in a table beside an address: a small number, aligned data, code. */
 static enum kind kind_of(const struct scan *s, uint64_t number, vaddr to, vaddr align)
 {
-	if (number < SMALL)
+	if (number < SMALL && !leads_to_insn(s, to))
 		return OTHER;
 	if (to < s->lo || to >= s->hi)
 		return NONE;
@@ -68,23 +91,63 @@ static enum kind kind_of(const struct scan *s, uint64_t number, vaddr to, vaddr 
 	return vcfi_find(&s->v->ocfi, to) == NO_FDE || verify_is_start(s->v, to) ? CODE : NONE;
 }
 
-/* How many of the halves from `at` up to `end` lead to code with unwind information; *starts to
- * an instruction of it. */
+/* Where the half there leads as a distance, or the full word as it is. */
+static vaddr target_of(const struct scan *s, vaddr at, uint32_t size)
+{
+	struct rd r = rd_of(image_at(&s->v->orig, at, size));
+	vaddr to = size == HALF ? at + (vaddr)(int64_t)rd_s32(&r) : rd_u64(&r);
+
+	return r.bad ? 0 : to;
+}
+
+/* The word leads to code with unwind information: to an instruction, or between two. */
+enum leads { NOWHERE, BETWEEN, START };
+
+static enum leads leads_of(const struct scan *s, vaddr at, uint32_t size)
+{
+	vaddr to = target_of(s, at, size);
+
+	if (!image_is_exec(&s->v->orig, to) || vcfi_find(&s->v->ocfi, to) == NO_FDE ||
+	    in_jump_table(s, at))
+		return NOWHERE;
+	return verify_is_start(s->v, to) ? START : BETWEEN;
+}
+
+/* How many of the halves from `at` up to `end` lead to code; *starts to instructions. */
 static uint64_t count_leading(const struct scan *s, vaddr at, vaddr end, uint64_t *starts)
 {
 	uint64_t n = 0;
 
 	for (*starts = 0; at < end && end - at >= HALF; at += HALF) {
-		struct rd r = rd_of(image_at(&s->v->orig, at, HALF));
-		vaddr distance = (vaddr)(int64_t)rd_s32(&r), to = at + distance;
+		enum leads leads = leads_of(s, at, HALF);
 
-		if (r.bad || distance < SMALL || !image_is_exec(&s->v->orig, to) ||
-		    vcfi_find(&s->v->ocfi, to) == NO_FDE)
-			continue;
-		n++;
-		*starts += verify_is_start(s->v, to);
+		n += leads != NOWHERE;
+		*starts += leads == START;
 	}
 	return n;
+}
+
+static bool is_within(const struct scan *s, vaddr at, uint64_t n)
+{
+	return at >= s->s->h.sh_addr && at + n <= s->s->h.sh_addr + s->s->h.sh_size;
+}
+
+/* At least eight words in a row lead to instructions, the one at `at` among them, and none
+ * within 16 on each side leads between instructions before. */
+static bool stands_in_row(const struct scan *s, vaddr at, uint32_t size)
+{
+	enum { REACH = 16, ROW = 8 };
+	uint32_t row = 1;
+
+	for (int side = -1; side <= 1; side += 2)
+		for (int i = 1; i <= REACH; i++) {
+			vaddr word = at + (vaddr)(side * i * (int)size);
+
+			if (!is_within(s, word, size) || leads_of(s, word, size) == BETWEEN)
+				break;
+			row += leads_of(s, word, size) == START;
+		}
+	return row >= ROW;
 }
 
 static vaddr first_half(const struct scan *s)
@@ -120,15 +183,22 @@ static bool stands_in_numbers(const struct scan *s, vaddr at)
 	return 2 * starts <= n;
 }
 
-static bool is_within(const struct scan *s, vaddr at, uint64_t n)
-{
-	return at >= s->s->h.sh_addr && at + n <= s->s->h.sh_addr + s->s->h.sh_size;
-}
-
 /* Two equal numbers of 16 bits. */
 static bool are_halves(uint64_t word)
 {
 	return (word & 0xffff) == (word >> 16 & 0xffff) && word;
+}
+
+/* What is left of a NOP that a word of code begins within: 0f 1f 84 00, 1f 40 00 00... */
+static bool ends_nop(const struct scan *s, uint64_t word)
+{
+	static const uint8_t operand[] = { 0x40, 0x44, 0x80, 0x84 };
+
+	for (uint32_t i = 0; s->code && i < sizeof(operand); i++)
+		if (word == (0x1f | (uint64_t)operand[i] << 8) ||
+		    word == (0x1f0f | (uint64_t)operand[i] << 16))
+			return true;
+	return false;
 }
 
 static enum kind distance_at(const struct scan *s, vaddr at, vaddr *to)
@@ -137,9 +207,10 @@ static enum kind distance_at(const struct scan *s, vaddr at, vaddr *to)
 	struct rd r = rd_of(image_at(&s->v->orig, at, HALF));
 	int64_t distance = rd_s32(&r);
 
-	if (r.bad || (distance < 0 && distance >= -NEAR) || are_halves((uint64_t)distance))
-		return NONE;
 	*to = at + (vaddr)distance;
+	if (r.bad || are_halves((uint64_t)distance) || ends_nop(s, (uint64_t)distance) ||
+	    (distance < 0 && distance >= -NEAR && !leads_to_insn(s, *to)))
+		return NONE;
 	return kind_of(s, (uint64_t)distance, *to, HALF);
 }
 
@@ -218,6 +289,23 @@ static int refuse_word(const struct scan *s, vaddr at, vaddr to)
 		      ULL(to), ULL(at));
 }
 
+/* The word is, or runs into, what an FDE covers. */
+static bool is_function_code(const struct scan *s, vaddr at)
+{
+	return s->code && (vcfi_find(&s->v->ocfi, at) != NO_FDE ||
+			   vcfi_find(&s->v->ocfi, at + HALF - 1) != NO_FDE);
+}
+
+/* A section of its own lists the function by a distance. */
+static int check_entry(const struct scan *s, vaddr at, vaddr to)
+{
+	if (s->mixed || !image_is_exec(&s->v->orig, to) || !verify_is_function(s->v, to) ||
+	    !blockmap_find_orig(&s->v->map, to))
+		return 0;
+	return refuse(s->v, "the function at 0x%llx was moved, but the word at 0x%llx lists it",
+		      ULL(to), ULL(at));
+}
+
 static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 {
 	struct verify *v = s->v;
@@ -225,19 +313,27 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	vaddr distance = (vaddr)(int64_t)rd_s32(&r);
 
 	if (is_moved(v, at + distance) &&
-	    (!s->mixed || (!are_halves(distance) && in_table(s, at, HALF, at + distance) &&
-			   !stands_in_numbers(s, at))))
+	    (!s->mixed ||
+	     (!are_halves(distance) && !ends_nop(s, distance) &&
+	      ((in_table(s, at, HALF, at + distance) && !stands_in_numbers(s, at)) ||
+	       stands_in_row(s, at, HALF)))))
 		return refuse_word(s, at, at + distance);
-	if (at % FULL || !is_within(s, at, FULL))
+	if (check_entry(s, at, at + distance) < 0)
+		return -1;
+	if ((s->aligned && at % FULL) || !is_within(s, at, FULL) ||
+	    is_function_code(s, at + HALF))
 		return 0;
 	wide = rd_of(image_at(&v->orig, at, FULL));
 	uint64_t word = rd_u64(&wide);
 
-	if (is_moved(v, at + word) && (!s->mixed || in_wide_table(s, at)))
+	if (check_entry(s, at, at + word) < 0)
+		return -1;
+	if (is_moved(v, at + word) &&
+	    (!s->mixed || (!ends_nop(s, word) && in_wide_table(s, at))))
 		return refuse_word(s, at, at + word);
 	if (v->orig.eh.e_type == ET_EXEC && is_moved(v, word) &&
 	    (!s->mixed || (!jumps(v, has_jump, word) && !is_bytes(word) &&
-			   in_table(s, at, FULL, word))))
+			   (in_table(s, at, FULL, word) || stands_in_row(s, at, FULL)))))
 		return refuse_word(s, at, word);
 	return 0;
 }
@@ -249,52 +345,63 @@ static int extent_cmp(const void *x, const void *y)
 	return (a->lo > b->lo) - (a->lo < b->lo);
 }
 
-/* The tables that were copied join those that code was seen to use. */
-static void collect_tables(struct verify *v)
+/* The tables that were copied, and those that code was seen to use. */
+static void collect_tables(struct verify *v, struct tables *tables)
 {
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < v->walk.extents.n; i++)
+		vec_push(v->a, &tables->all, v->walk.extents.v[i]);
 	for (uint32_t i = 0; i < v->map.ntable; i++) {
 		const struct blockmap_table *t = &v->map.table[i];
 		uint64_t size = (uint64_t)blockmap_entry_size(t->kind) * t->nentry;
 
-		vec_push(v->a, &v->walk.extents,
+		vec_push(v->a, &tables->all,
 			 ((struct vextent){ t->orig_addr, t->orig_addr + size, t->kind }));
 	}
-	if (v->walk.extents.n)
-		qsort(v->walk.extents.v, v->walk.extents.n, sizeof(struct vextent), extent_cmp);
+	if (tables->all.n == 0)
+		return;
+	struct vextent *x = tables->all.v;
+	qsort(x, tables->all.n, sizeof(*x), extent_cmp);
+	for (uint32_t i = 1; i < tables->all.n; i++) {
+		if (x[i].lo > x[last].hi)
+			x[++last] = x[i];
+		else if (x[i].hi > x[last].hi)
+			x[last].hi = x[i].hi;
+	}
+	tables->all.n = last + 1;
 }
 
 static int check_section(const struct scan *s, const bool *has_jump)
 {
-	const struct verify *v = s->v;
-	vaddr end = end_of(s), behind = 0;
-	uint32_t next = 0;
+	vaddr end = end_of(s), at = s->aligned ? first_half(s) : s->s->h.sh_addr;
 
-	for (vaddr at = first_half(s); at < end && end - at >= HALF; at += HALF) {
-		for (; next < v->walk.extents.n && v->walk.extents.v[next].lo <= at; next++)
-			if (v->walk.extents.v[next].hi > behind)
-				behind = v->walk.extents.v[next].hi;
-		if (at >= behind && check_word(s, has_jump, at) < 0)
+	for (; at < end && end - at >= HALF; at += s->aligned ? HALF : 1)
+		if (!in_jump_table(s, at) && !is_function_code(s, at) &&
+		    check_word(s, has_jump, at) < 0)
 			return -1;
-	}
 	return 0;
 }
 
 int verify_innerwords(struct verify *v)
 {
 	bool *has_jump = arena_array(v->a, v->ocfi.nfde, sizeof(*has_jump));
+	struct tables tables = { 0 };
 
-	collect_tables(v);
+	collect_tables(v, &tables);
 	for (uint32_t i = 0; i < v->refs.all.n; i++)
 		if (v->refs.all.v[i].kind == REF_JUMP && v->refs.all.v[i].fde != NO_FDE)
 			has_jump[verify_group(v, v->refs.all.v[i].fde)] = true;
 	for (uint32_t i = 0; i < v->orig.nsh; i++) {
 		const struct section *section = &v->orig.sh[i];
-		struct scan s = { .v = v, .s = section };
+		struct scan s = { .v = v, .s = section, .tables = &tables };
 
-		if (!holds_tables(section))
+		if (!verify_holds_words(section))
 			continue;
 		image_span(&v->orig, &s.lo, &s.hi);
-		s.mixed = verify_is_mixed(section) || holds_numbers(&s);
+		s.code = section->h.sh_flags & SHF_EXECINSTR;
+		s.mixed = s.code || verify_is_mixed(section) || holds_numbers(&s);
+		s.aligned = s.mixed || section->h.sh_type == SHT_NOTE;
 		if (check_section(&s, has_jump) < 0)
 			return -1;
 	}

@@ -235,6 +235,24 @@ const struct section *verify_new_text_of(const struct verify *v, const Elf64_Sym
 	return in;
 }
 
+bool verify_is_end(const struct verify *v, vaddr addr)
+{
+	return addr == v->walk.end_of_code || addr == v->walk.end_of_exec ||
+	       addr == v->walk.end;
+}
+
+bool verify_holds_words(const struct section *s)
+{
+	static const char except[] = ".gcc_except_table";
+	bool by_linker = (s->h.sh_type != SHT_PROGBITS && s->h.sh_type != SHT_NOTE &&
+			  s->h.sh_type < SHT_LOOS) ||
+			 (s->h.sh_type >= SHT_GNU_ATTRIBUTES && s->h.sh_type <= SHT_HIOS);
+
+	return !by_linker && (s->h.sh_flags & SHF_ALLOC) && strcmp(s->name, ".eh_frame") != 0 &&
+	       strcmp(s->name, ".eh_frame_hdr") != 0 &&
+	       strncmp(s->name, except, sizeof(except) - 1) != 0;
+}
+
 bool verify_is_mixed(const struct section *s)
 {
 	static const char *const mixed[] = { ".rodata", ".data", ".lrodata", ".ldata", ".tdata",

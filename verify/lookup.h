@@ -23,6 +23,8 @@ bool verify_is_cut(const struct verify *v, vaddr addr);
 bool verify_is_start(const struct verify *v, vaddr addr);
 /* An instruction refers to addr, so that something begins there. */
 bool verify_is_referred(const struct verify *v, vaddr addr);
+/* Where the code ends, the last segment with code, or everything. */
+bool verify_is_end(const struct verify *v, vaddr addr);
 /* Something leads to that address of the original, and whether anything does: walk.met. */
 void verify_note_met(const struct verify *v, vaddr addr);
 bool verify_is_met(const struct verify *v, vaddr addr);
@@ -56,6 +58,9 @@ bool verify_is_text_of(const struct verify *v, uint32_t fde, new_vaddr from, uin
  * NULL. */
 const struct section *verify_new_text_of(const struct verify *v, const Elf64_Sym *sym);
 
+/* Words of data stand in the section: no unwind table, nothing that the linker makes.  In
+ * sections of code they are what no FDE covers. */
+bool verify_holds_words(const struct section *s);
 /* Data of all kinds stands in the section, and tables of computed jumps; others hold what their
  * makers have put there. */
 bool verify_is_mixed(const struct section *s);

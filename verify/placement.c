@@ -16,8 +16,9 @@
  * STUBS     The original is not short and followed by a function of the same length and first
  *           byte to which nothing leads: one that is run by an address that is calculated.
  *           The same of code in the original itself that no jump of it could go to.
- * RANGE     No instruction compares or calculates with the end of the code or that of all
- *           segments (etext, _end; firstbytes.c), and no data holds it.
+ * RANGE     No instruction compares or calculates with the end of the code, of its segment or
+ *           of all segments (etext, _end; firstbytes.c), or has it as a distance from the GOT,
+ *           and no data holds it.
  *
  * Tested by tests/unit/verify/test_placement.c.
  */
@@ -175,7 +176,7 @@ static int note_held(struct verify *v, const struct vholder *h, void *ctx)
 		return 0;
 	verify_note_met(v, h->value);
 	v->walk.asks_end |= h->kind != HOLDS_FIXED && h->kind != HOLDS_SYMBOL &&
-			    (h->value == v->walk.end_of_code || h->value == v->walk.end);
+			    verify_is_end(v, h->value);
 	return 0;
 }
 

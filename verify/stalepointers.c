@@ -141,6 +141,8 @@ static int check_section(struct verify *v, const struct section *s, const struct
 
 		while (next < bases->n && bases->v[next] <= at)
 			next++;
+		if ((s->h.sh_flags & SHF_EXECINSTR) && vcfi_find(&v->ocfi, at) != NO_FDE)
+			continue;
 		if (is_redirected_function(v, at + distance))
 			return still_held(v, "the distance at", at, at + distance);
 		if (next && is_redirected_function(v, bases->v[next - 1] + distance))
@@ -148,12 +150,6 @@ static int check_section(struct verify *v, const struct section *s, const struct
 					  bases->v[next - 1] + distance);
 	}
 	return 0;
-}
-
-static bool is_unwind(const char *name)
-{
-	return strcmp(name, ".eh_frame") == 0 || strcmp(name, ".eh_frame_hdr") == 0 ||
-	       strncmp(name, ".gcc_except_table", strlen(".gcc_except_table")) == 0;
 }
 
 static int check_data(struct verify *v)
@@ -166,9 +162,7 @@ static int check_data(struct verify *v)
 	for (uint32_t i = 0; i < v->orig.nsh; i++) {
 		const struct section *s = &v->orig.sh[i];
 
-		if (s->h.sh_type == SHT_PROGBITS && (s->h.sh_flags & SHF_ALLOC) &&
-		    !(s->h.sh_flags & SHF_EXECINSTR) && !is_unwind(s->name) &&
-		    check_section(v, s, &bases) < 0)
+		if (verify_holds_words(s) && check_section(v, s, &bases) < 0)
 			return -1;
 	}
 	for (uint32_t i = 0; i < v->ocfi.ncie; i++)

@@ -14,8 +14,9 @@
  *           could go there, or these data are a section of their own, by which nothing jumps;
  *           the address of a symbol itself is taken for an entry;
  * RSEQ      a word of a section of restartable sequences holds the address;
- * LISTED    a word of a section for tools that patch code holds the address, or the start of
- *           the function, or bytes in front of that; as it is, or as a distance from the word.
+ * LISTED    a word of a section for tools that patch code, or of a map that LLVM makes for
+ *           collectors and handlers, holds the address, or the start of the function, or bytes
+ *           in front of that; as it is, or as a distance from the word.
  *
  * Whether somebody asks for the order of a function's start and something else is not judged
  * (assumption A5 in verify.c).
@@ -112,7 +113,9 @@ static bool is_list(const struct section *s)
 	return s && (strcmp(s->name, "__patchable_function_entries") == 0 ||
 		     strcmp(s->name, "__mcount_loc") == 0 ||
 		     strcmp(s->name, "xray_instr_map") == 0 ||
-		     strcmp(s->name, "xray_fn_idx") == 0);
+		     strcmp(s->name, "xray_fn_idx") == 0 ||
+		     strcmp(s->name, ".llvm_stackmaps") == 0 ||
+		     strcmp(s->name, ".llvm_faultmaps") == 0);
 }
 
 /* A function is listed by any of its bytes, or by the padding in front of it. */

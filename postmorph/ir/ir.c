@@ -50,12 +50,12 @@ static bool is_mere_way(const struct fn *fn, const struct block *b)
 	return true;
 }
 
-/* A landing pad of nothing but NOPs runs into it, and has its image. */
-static bool is_behind_empty_pad(const struct fn *fn, uint32_t id)
+/* An entry or a landing pad of nothing but NOPs runs into it, and has its image. */
+static bool is_behind_empty(const struct fn *fn, uint32_t id)
 {
 	for (; id > 0 && fn->block[id - 1].fall == id && is_mere_way(fn, &fn->block[id - 1]);
 	     id--)
-		if (fn->block[id - 1].landing)
+		if (fn->block[id - 1].landing || id == 1)
 			return true;
 	return false;
 }
@@ -65,7 +65,7 @@ bool block_may_stay(const struct fn *fn, const struct block *b)
 	enum { ENTRY_JUMP = 5 };
 
 	if (b->landing || b->probe || is_mere_way(fn, b) ||
-	    is_behind_empty_pad(fn, (uint32_t)(b - fn->block)) ||
+	    is_behind_empty(fn, (uint32_t)(b - fn->block)) ||
 	    b->addr - fn->entry < fn->patch_off + ENTRY_JUMP)
 		return false;
 	/* The Verifier looks at jumps to redirected labels from where the map says that a

@@ -325,8 +325,9 @@ double fn_table_share(const struct fn *fn, const double *runs, uint32_t id);
 
 /* True when images may lead to the block's original instead of an image of it.  That is not so
  * where the entry jump cuts the original off; where everything that enters the block has to
- * enter its image (exceptions, probes, redirected pointers to labels); for jumps to such
- * labels; and where the image might be empty, because a block map does not list empty ones. */
+ * enter its image (the entry jump, exceptions, probes, redirected pointers to labels); for
+ * jumps to such labels; and where the image might be empty, because a block map does not list
+ * empty ones. */
 bool block_may_stay(const struct fn *fn, const struct block *b);
 /* Instruction i is a trap, and more than NOPs is behind it in its range, which ends in front of
  * instruction `end`: a handler may go on there. */

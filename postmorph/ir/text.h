@@ -98,7 +98,8 @@ struct text {
 	VEC(vaddr) held;	/* addresses of instructions that data holds */
 	VEC(vaddr) bases;	/* addresses outside of functions that some lea forms */
 	VEC(struct table_start) tables;	/* ascending by address once all code was looked at */
-	vaddr end_of_code, end;	/* of the last executable section, of all segments */
+	/* of the last executable section, of the last such segment, of all segments */
+	vaddr end_of_code, end_of_exec, end;
 	bool asks_end;		/* something holds or forms one of these */
 	bool has_rseq;		/* some section holds restartable sequences */
 	uint32_t last_symbol;		/* of those that relocations name */

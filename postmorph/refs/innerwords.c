@@ -6,19 +6,26 @@
  * address, as they are.  Whoever reads them knows nothing of images.  So a function in whose
  * middle an instruction begins where such a word leads stays where it is.
  *
- * A word is an aligned one of 32 or 64 bits in a section that is loaded and no code.  Those of
- * unwind tables and of jump tables lead inside of functions as well, and are left out:
+ * A word is one of 32 or 64 bits in a section that is loaded, whatever type that has but those
+ * of the linker's own tables; an aligned one, but for sections with a name of their own, of
+ * which the entries may be packed.  In sections of code it stands between functions, where
+ * no FDE is.  Words of unwind tables and of jump tables lead inside of functions as well, and
+ * are left out:
  *
  *   proven     all entries of a table that the analysis has proven
  *   seeming    what stands where code forms an address, as long as it reads as distances from
  *              there to instructions of the function with that code
  *
+ * A section with a name of its own may list functions by distances to their entries, for who
+ * patches them: they stay as well.  Pointers by which functions are run are relocated.
+ *
  * Numbers lead to instructions by chance: about every fourth that leads into code.  In sections
- * that hold data of all kinds a word counts only where it stands in something like a table
- * (is_in_table()), and a distance only if most of those around it that lead into functions lead
- * to instructions, too (is_amid_numbers()).  A single one there, between numbers that are no
- * addresses, is not seen (doc/limits.md).  A section of another name is of that kind when no
- * more of all its distances lead to instructions than by chance.
+ * that hold data of all kinds, and between functions, a word counts only where it stands in
+ * something like a table (is_in_table()), and a distance only if most of those around it that
+ * lead into functions, but for jump tables, lead to instructions, too (is_amid_numbers()); or
+ * where many do in a row, wherever they lead (is_in_long_table()).  A single one there, between
+ * numbers that are no addresses, is not seen (doc/limits.md).  A section of another name is of
+ * that kind when no more of all its distances lead to instructions than by chance.
  *
  * Tested by tests/unit/postmorph/test_analyze.c and tests/programs/knows_address.sh.
  */
@@ -36,10 +43,11 @@ struct extent {			/* of what are, or seem to be, entries of a jump table */
 
 struct words {
 	struct text *t;
-	VEC(struct extent) tables;	/* ascending by lo */
+	VEC(struct extent) tables;	/* ascending, apart from each other */
 };
 
 struct scan {			/* of one section */
+	const struct words *w;
 	const struct text *t;
 	const struct section *s;
 	bool mixed;		/* data of all kinds */
@@ -97,6 +105,24 @@ static vaddr end_of_seeming(const struct text *t, const struct table_start *s)
 	return at;
 }
 
+/* What overlaps becomes one. */
+static void join_tables(struct words *w)
+{
+	uint32_t n = 0;
+
+	if (w->tables.n)
+		qsort(w->tables.v, w->tables.n, sizeof(*w->tables.v), extent_cmp);
+	for (uint32_t i = 0; i < w->tables.n; i++) {
+		const struct extent *x = &w->tables.v[i];
+
+		if (n == 0 || x->lo > w->tables.v[n - 1].hi)
+			w->tables.v[n++] = *x;
+		else if (x->hi > w->tables.v[n - 1].hi)
+			w->tables.v[n - 1].hi = x->hi;
+	}
+	w->tables.n = n;
+}
+
 static void collect_tables(struct words *w)
 {
 	struct text *t = w->t;
@@ -117,8 +143,22 @@ static void collect_tables(struct words *w)
 			end = t->tables.v[i + 1].addr;
 		vec_push(t->scratch, &w->tables, ((struct extent){ t->tables.v[i].addr, end }));
 	}
-	if (w->tables.n)
-		qsort(w->tables.v, w->tables.n, sizeof(*w->tables.v), extent_cmp);
+	join_tables(w);
+}
+
+static bool in_a_table(const struct words *w, vaddr at)
+{
+	uint32_t lo = 0, hi = w->tables.n;	/* the first that ends behind it */
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (w->tables.v[mid].hi > at)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo < w->tables.n && w->tables.v[lo].lo <= at;
 }
 
 static bool is_unwind(const char *name)
@@ -127,25 +167,51 @@ static bool is_unwind(const char *name)
 	       strncmp(name, ".gcc_except_table", 17) == 0;
 }
 
+bool innerwords_may_hold(const struct section *s)
+{
+	uint32_t type = s->h.sh_type;
+
+	if (!(s->h.sh_flags & SHF_ALLOC) || is_unwind(s->name))
+		return false;
+	return type == SHT_PROGBITS || type == SHT_NOTE ||
+	       (type >= SHT_LOOS && (type < SHT_GNU_ATTRIBUTES || type > SHT_HIOS));
+}
+
+static bool is_code_section(const struct section *s)
+{
+	return s->h.sh_flags & SHF_EXECINSTR;
+}
+
 static struct bytes content(const struct text *t, const struct section *s)
 {
 	return bytes_at(t->prog->img.file, s->h.sh_offset, s->h.sh_size);
 }
 
-/* Of the words from lo up to hi, both in the section; small numbers are no distances. */
-static struct led led(const struct text *t, const struct section *s, vaddr lo, vaddr hi)
+bool innerwords_is_code(const struct text *t, vaddr at)
 {
-	struct rd rd = rd_of(content(t, s));
+	return text_holds(t, at) && text_piece(t, at) != UINT32_MAX;
+}
+
+static bool is_insn(const struct text *t, vaddr at)
+{
+	return text_holds(t, at) && (*text_mark(t, at) & MARK_INSN);
+}
+
+/* Of the words from lo up to hi, both in the section: distances, or of 64 bits addresses. */
+static struct led led(const struct scan *c, vaddr lo, vaddr hi, uint32_t size)
+{
+	const struct text *t = c->t;
+	struct rd rd = rd_of(content(t, c->s));
 	struct led led = { 0, 0 };
 
-	(void)rd_skip(&rd, lo - s->h.sh_addr);
-	for (; lo < hi && rd_left(&rd) >= WORD; lo += WORD) {
-		vaddr distance = (vaddr)(int64_t)rd_s32(&rd), to = lo + distance;
+	(void)rd_skip(&rd, lo - c->s->h.sh_addr);
+	for (; lo < hi && rd_left(&rd) >= size; lo += size) {
+		vaddr to = size == WORD ? lo + (vaddr)(int64_t)rd_s32(&rd) : rd_u64(&rd);
 
-		if (distance < SMALL || !text_holds(t, to) || text_piece(t, to) == UINT32_MAX)
+		if (!innerwords_is_code(t, to) || in_a_table(c->w, lo))
 			continue;
 		led.all++;
-		led.insn += (*text_mark(t, to) & MARK_INSN) != 0;
+		led.insn += is_insn(t, to);
 	}
 	return led;
 }
@@ -165,34 +231,35 @@ bool innerwords_is_mixed(const struct section *s)
 enum beside { NUMBER, DATA, CODE };
 
 /* What a word beside an address may be: code (an instruction, or where no FDE covers it), data,
- * to which distances are even, or a small number; -1: something else. */
+ * to which distances are even, or a small number, which leads to no instruction close by; -1:
+ * something else. */
 static int classify(const struct text *t, uint64_t number, vaddr to, vaddr align)
 {
-	if (number < SMALL)
+	if (number < SMALL && !is_insn(t, to))
 		return NUMBER;
 	if (to < t->loaded_lo || to >= t->loaded_hi)
 		return -1;
 	if (!image_is_exec(&t->prog->img, to))
 		return to % align == 0 ? DATA : -1;
-	return text_piece(t, to) == UINT32_MAX || (*text_mark(t, to) & MARK_INSN) ? CODE : -1;
+	return text_piece(t, to) == UINT32_MAX || is_insn(t, to) ? CODE : -1;
 }
 
 /* Of another name, but no more of its distances lead to instructions than by chance. */
-static bool is_numbers(const struct text *t, const struct section *s, vaddr first)
+static bool is_numbers(const struct scan *c, vaddr first)
 {
 	enum { MANY = 64 };
-	struct led l = led(t, s, first, s->h.sh_addr + s->h.sh_size);
+	struct led l = led(c, first, c->s->h.sh_addr + c->s->h.sh_size, WORD);
 
 	return l.all >= MANY && l.insn <= l.all / 3;
 }
 
 /* No more than half of the distances around that one, and of it, lead to instructions. */
-static bool is_amid_numbers(const struct text *t, const struct section *s, vaddr at)
+static bool is_amid_numbers(const struct scan *c, vaddr at)
 {
 	enum { AROUND = 8 };
-	vaddr before = (at - s->h.sh_addr) / WORD;
-	struct led l = led(t, s, at - WORD * (before < AROUND ? before : AROUND),
-			   at + (AROUND + 1) * WORD);
+	vaddr before = (at - c->s->h.sh_addr) / WORD;
+	struct led l = led(c, at - WORD * (before < AROUND ? before : AROUND),
+			   at + (AROUND + 1) * WORD, WORD);
 
 	return l.insn <= l.all / 2;
 }
@@ -203,32 +270,49 @@ static bool are_halves(vaddr distance)
 	return (uint16_t)distance == (uint16_t)(distance >> 16) && distance != 0;
 }
 
-/* ... and *to where it leads. */
-static int classify_at(const struct text *t, vaddr at, uint32_t size, vaddr *to)
+/* The end of a long NOP, between functions: 0F 1F, ModRM, zeros. */
+static bool is_of_nop(const struct scan *c, vaddr distance)
 {
-	struct rd rd = rd_of(image_at(&t->prog->img, at, size));
+	vaddr modrm = (distance & 0xff) == 0x1f ? distance >> 8 :
+		      (distance & 0xffff) == 0x1f0f ? distance >> 16 : 0;
+
+	return is_code_section(c->s) &&
+	       (modrm == 0x40 || modrm == 0x44 || modrm == 0x80 || modrm == 0x84);
+}
+
+/* A distance that cannot be told from a number. */
+static bool is_common(const struct scan *c, vaddr distance)
+{
+	return are_halves(distance) || is_of_nop(c, distance);
+}
+
+/* ... and *to where it leads. */
+static int classify_at(const struct scan *c, vaddr at, uint32_t size, vaddr *to)
+{
+	struct rd rd = rd_of(image_at(&c->t->prog->img, at, size));
 	vaddr number = size == WORD ? (vaddr)(int64_t)rd_s32(&rd) : rd_u64(&rd);
 
-	if (rd.bad || (size == WORD && (number + NEAR < NEAR || are_halves(number))))
-		return -1;
 	*to = size == WORD ? at + number : number;
-	return classify(t, number, *to, size == WORD ? WORD : 1);
+	if (rd.bad || (size == WORD && (is_common(c, number) ||
+					(number + NEAR < NEAR && !is_insn(c->t, *to)))))
+		return -1;
+	return classify(c->t, number, *to, size == WORD ? WORD : 1);
 }
 
 /* Of words in between numbers of any kind some lead to an instruction by chance.  In a table of
  * them another one that leads close by stands beside it; or addresses and small numbers on both
  * sides, and one that leads close by among the next two of each side. */
-static bool is_in_table(const struct text *t, const struct section *s, vaddr at, uint32_t size,
-			vaddr place)
+static bool is_in_table(const struct scan *c, vaddr at, uint32_t size, vaddr place)
 {
+	const Elf64_Shdr *h = &c->s->h;
 	const vaddr beside[] = { at - size, at + size, at - 2 * size, at + 2 * size };
 	bool code = false, plausible = true;
 
 	for (int i = 0; i < 4; i++) {
-		if (beside[i] < s->h.sh_addr || beside[i] + size > s->h.sh_addr + s->h.sh_size)
+		if (beside[i] < h->sh_addr || beside[i] + size > h->sh_addr + h->sh_size)
 			continue;
 		vaddr to = 0;
-		int kind = classify_at(t, beside[i], size, &to);
+		int kind = classify_at(c, beside[i], size, &to);
 		bool close = kind == CODE && to - place + CLOSE < 2 * CLOSE;
 
 		if (close && i < 2)
@@ -240,8 +324,9 @@ static bool is_in_table(const struct text *t, const struct section *s, vaddr at,
 }
 
 /* The words beside a distance of 64 bits are such ones, or the halves are distances. */
-static bool distance_in_table(const struct text *t, const struct section *s, vaddr at)
+static bool distance_in_table(const struct scan *c, vaddr at)
 {
+	const struct text *t = c->t;
 	const vaddr beside[] = { at - 8, at + 8 };
 
 	for (int i = 0; i < 2; i++) {
@@ -249,10 +334,10 @@ static bool distance_in_table(const struct text *t, const struct section *s, vad
 		uint64_t v = rd_u64(&rd);
 		vaddr to;
 
-		if (beside[i] - s->h.sh_addr >= s->h.sh_size)
+		if (beside[i] - c->s->h.sh_addr >= c->s->h.sh_size)
 			continue;
 		if (rd.bad || (classify(t, v, beside[i] + v, 1) < 0 &&
-			       classify_at(t, beside[i], WORD, &to) < 0))
+			       classify_at(c, beside[i], WORD, &to) < 0))
 			return false;
 	}
 	return true;
@@ -278,14 +363,54 @@ static void stay_inside(const struct text *t, uint32_t fn)
 		stay(t, fn, SKIP_INNER_WORD);
 }
 
+/* Steps of one word from a word, up to REACH and the first that leads between instructions; how
+ * many lead to one. */
+static uint32_t count_led(const struct scan *c, vaddr at, uint32_t size, vaddr step)
+{
+	enum { REACH = 16 };
+	const Elf64_Shdr *h = &c->s->h;
+	uint32_t n = 0;
+
+	for (int i = 0; i < REACH; i++) {
+		at += step;
+		if (at < h->sh_addr || at + size > h->sh_addr + h->sh_size)
+			break;
+		struct led l = led(c, at, at + size, size);
+		if (l.all > l.insn)
+			break;
+		n += l.insn;
+	}
+	return n;
+}
+
+/* Of a table whose entries lead far from each other: all of so many around it that lead into
+ * functions lead to instructions. */
+static bool is_in_long_table(const struct scan *c, vaddr at, uint32_t size)
+{
+	enum { MANY = 8 };
+
+	return 1 + count_led(c, at, size, size) + count_led(c, at, size, -(vaddr)size) >= MANY;
+}
+
+/* A distance in a section of its own leads to the entry. */
+static void stay_listed(const struct scan *c, vaddr place)
+{
+	uint32_t fn = !c->mixed && text_holds(c->t, place) ? prog_find_fn(c->t->prog, place) :
+							     NO_FN;
+
+	if (fn != NO_FN && c->t->prog->fn[fn].entry == place && c->t->prog->fn[fn].kept)
+		stay(c->t, fn, SKIP_LISTED);
+}
+
 static void look_at_distance(const struct scan *c, vaddr at, vaddr distance)
 {
+	stay_listed(c, at + distance);
 	uint32_t fn = inside_of(c->t, at + distance);
 
 	if (fn != NO_FN &&
-	    (!c->mixed || (!are_halves(distance) &&
-			   is_in_table(c->t, c->s, at, WORD, at + distance) &&
-			   !is_amid_numbers(c->t, c->s, at))))
+	    (!c->mixed || (!is_common(c, distance) &&
+			   ((is_in_table(c, at, WORD, at + distance) &&
+			     !is_amid_numbers(c, at)) || is_in_long_table(c, at, WORD)))))
 		stay_inside(c->t, fn);
 }
 
@@ -305,33 +430,47 @@ static void look_at_wide(const struct scan *c, vaddr at, uint64_t word)
 	const struct text *t = c->t;
 	uint32_t fn = inside_of(t, at + word);
 
-	if (fn != NO_FN && (!c->mixed || distance_in_table(t, c->s, at)))
+	stay_listed(c, at + word);
+
+	if (fn != NO_FN && (!c->mixed || (!is_of_nop(c, word) && distance_in_table(c, at))))
 		stay_inside(t, fn);
 	fn = t->prog->img.pie_or_dso ? NO_FN : inside_of(t, word);
 	if (fn != NO_FN && (!c->mixed || (!may_be_jumped_to(t, fn, word) && !is_bytes(word) &&
-					  is_in_table(t, c->s, at, 8, word))))
+					  (is_in_table(c, at, 8, word) ||
+					   is_in_long_table(c, at, 8)))))
 		stay_inside(t, fn);
+}
+
+/* At n bytes there may be data. */
+static bool is_between(const struct scan *c, vaddr at, uint32_t n)
+{
+	return !is_code_section(c->s) ||
+	       (!innerwords_is_code(c->t, at) && !innerwords_is_code(c->t, at + n - 1));
 }
 
 static void look_at_section(const struct words *w, const struct section *s)
 {
 	const struct text *t = w->t;
-	vaddr at = (s->h.sh_addr + WORD - 1) & ~(vaddr)(WORD - 1), behind = 0;
-	struct scan c = { t, s, innerwords_is_mixed(s) || is_numbers(t, s, at) };
-	struct rd rd = rd_of(content(t, s));
-	uint32_t next = 0;
+	vaddr at = (s->h.sh_addr + WORD - 1) & ~(vaddr)(WORD - 1), end;
+	struct scan c = { w, t, s, innerwords_is_mixed(s) || is_code_section(s) };
+	uint32_t next = 0, step;
 
-	for ((void)rd_skip(&rd, at - s->h.sh_addr); rd_left(&rd) >= WORD; at += WORD) {
-		struct rd wide = rd;
-		vaddr distance = (vaddr)(int64_t)rd_s32(&rd);
+	c.mixed = c.mixed || is_numbers(&c, at);
+	step = c.mixed || s->h.sh_type == SHT_NOTE ? WORD : 1;
+	at = step == 1 ? s->h.sh_addr : at;
+	end = s->h.sh_addr + content(t, s).n;
+	for (; at < end && end - at >= WORD; at += step) {
+		struct rd rd = rd_of(bytes_at(content(t, s), at - s->h.sh_addr, WORD));
+		struct rd wide = rd_of(bytes_at(content(t, s), at - s->h.sh_addr, 2 * WORD));
 
-		for (; next < w->tables.n && w->tables.v[next].lo <= at; next++)
-			if (behind < w->tables.v[next].hi)
-				behind = w->tables.v[next].hi;
-		if (at < behind)
+		while (next < w->tables.n && w->tables.v[next].hi <= at)
+			next++;
+		if ((next < w->tables.n && w->tables.v[next].lo <= at) ||
+		    !is_between(&c, at, WORD))
 			continue;
-		look_at_distance(&c, at, distance);
-		if (at % 8 == 0 && rd_left(&wide) >= 8)
+		look_at_distance(&c, at, (vaddr)(int64_t)rd_s32(&rd));
+		if ((step == 1 || at % (2 * WORD) == 0) && rd_left(&wide) &&
+		    is_between(&c, at, 2 * WORD))
 			look_at_wide(&c, at, rd_u64(&wide));
 	}
 }
@@ -341,11 +480,7 @@ void innerwords_judge(struct text *t)
 	struct words w = { .t = t };
 
 	collect_tables(&w);
-	for (uint32_t i = 0; i < t->prog->img.nsh; i++) {
-		const struct section *s = &t->prog->img.sh[i];
-
-		if (s->h.sh_type == SHT_PROGBITS && (s->h.sh_flags & SHF_ALLOC) &&
-		    !(s->h.sh_flags & SHF_EXECINSTR) && !is_unwind(s->name))
-			look_at_section(&w, s);
-	}
+	for (uint32_t i = 0; i < t->prog->img.nsh; i++)
+		if (innerwords_may_hold(&t->prog->img.sh[i]))
+			look_at_section(&w, &t->prog->img.sh[i]);
 }

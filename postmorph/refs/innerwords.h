@@ -6,6 +6,11 @@
 
 /* Data of all kinds stands in it, tables of computed jumps, too. */
 bool innerwords_is_mixed(const struct section *s);
+/* Words of data may stand in it: not if it is not loaded, of unwind tables, or made by the
+ * linker.  In sections of code they stand where innerwords_is_code() says no. */
+bool innerwords_may_hold(const struct section *s);
+/* What an FDE covers. */
+bool innerwords_is_code(const struct text *t, vaddr at);
 /* Words of data lead inside; needs the jump tables of all functions that are kept. */
 void innerwords_judge(struct text *t);
 

@@ -6,6 +6,10 @@
  * the original has no effect in an image.  So every function that such a section names stays
  * where it is; where it names bytes in front of an entry, the function behind them.
  *
+ * LLVM's stack maps tell collectors of garbage what stands where behind a call, and its fault
+ * maps tell handlers where to go on: return addresses and faults are found by the function's
+ * address and a distance from there.
+ *
  * Tested by tests/unit/postmorph/test_analyze.c and tests/programs/knows_address.sh.
  */
 #include <string.h>
@@ -17,7 +21,8 @@ enum { IN_FRONT = 256 };	/* bytes that may be patched in front of an entry: chos
 static bool is_list(const struct section *s)
 {
 	static const char *const lists[] = { "__patchable_function_entries", "__mcount_loc",
-					     "xray_instr_map", "xray_fn_idx" };
+					     "xray_instr_map", "xray_fn_idx",
+					     ".llvm_stackmaps", ".llvm_faultmaps" };
 
 	for (uint32_t i = 0; s && i < sizeof(lists) / sizeof(lists[0]); i++)
 		if (strcmp(s->name, lists[i]) == 0)

@@ -20,8 +20,9 @@
  *            runs that one calculates its address; the same of code inside of a function
  *            (references.c);
  *   range    all functions of a file with code that compares something with the end of the
- *            code, or of everything (etext, _end), or with data that holds such an address:
- *            images are behind both.
+ *            code, of its segment, or of everything (etext, which some linkers take for the
+ *            one and some for the other, _end), or with data that holds such an address:
+ *            images are behind all of them.
  *
  * Tested by tests/unit/editor/passes/test_redirect.c and tests/programs/knows_address.sh.
  */
@@ -138,6 +139,9 @@ void placed_look_at_file(struct text *t)
 		    h->sh_addr + h->sh_size > t->end_of_code)
 			t->end_of_code = h->sh_addr + h->sh_size;
 	}
+	for (const Elf64_Phdr *p = img->ph; p < img->ph + img->nph; p++)
+		if (p->p_type == PT_LOAD && (p->p_flags & PF_X))
+			t->end_of_exec = p->p_vaddr + p->p_memsz;
 }
 
 void placed_judge(struct text *t)

@@ -8,7 +8,7 @@
 void placed_look_at_file(struct text *t);
 static inline bool placed_is_end(const struct text *t, vaddr to)
 {
-	return to == t->end_of_code || to == t->end;
+	return to == t->end_of_code || to == t->end_of_exec || to == t->end;
 }
 /* Something holds the address, or forms it, and does not only hand it on. */
 static inline void placed_note(struct text *t, vaddr to)

@@ -253,6 +253,12 @@ static void mark_sections(struct text *t)
 }
 
 /* mov $IMM64, REGISTER: in code of the large model perhaps a distance from the GOT. */
+static void mark_from_got(struct text *t, vaddr to)
+{
+	mark_stray(t, to);
+	placed_note(t, to);
+}
+
 static void mark_got_distance(struct text *t, const uint8_t code[MOVABS])
 {
 	static const char *const got[] = { ".got.plt", ".got" };
@@ -262,12 +268,12 @@ static void mark_got_distance(struct text *t, const uint8_t code[MOVABS])
 		return;
 	memcpy(&distance, code + 2, sizeof(distance));
 	if (image_dynamic(&t->prog->img, DT_PLTGOT, &table))
-		mark_stray(t, table + distance);
+		mark_from_got(t, table + distance);
 	for (int i = 0; i < 2; i++) {
 		const struct section *s = image_section(&t->prog->img, got[i]);
 
 		if (s)
-			mark_stray(t, s->h.sh_addr + distance);
+			mark_from_got(t, s->h.sh_addr + distance);
 	}
 }
 

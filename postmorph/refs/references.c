@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "postmorph/refs/addressuse.h"
+#include "postmorph/refs/innerwords.h"
 #include "postmorph/refs/references.h"
 #include "postmorph/refs/labels.h"
 #include "postmorph/refs/watched.h"
@@ -386,17 +387,12 @@ static void mark_section_words(const struct text *t, const uint64_t *slot,
 
 		while (next < t->bases.n && t->bases.v[next] <= at)
 			next++;
+		if ((s->h.sh_flags & SHF_EXECINSTR) && innerwords_is_code(t, at))
+			continue;
 		mark_entry(t, slot, at + distance);
 		if (next > 0)
 			mark_entry(t, slot, t->bases.v[next - 1] + distance);
 	}
-}
-
-/* Unwind data is full of distances to functions, which no program compares with pointers. */
-static bool is_unwind(const char *name)
-{
-	return strcmp(name, ".eh_frame") == 0 || strcmp(name, ".eh_frame_hdr") == 0 ||
-	       strncmp(name, ".gcc_except_table", 17) == 0;
 }
 
 void references_mark_words(struct text *t)
@@ -408,13 +404,10 @@ void references_mark_words(struct text *t)
 	const uint64_t *slot = slots_of_entries(t);
 	if (t->bases.n)
 		qsort(t->bases.v, t->bases.n, sizeof(*t->bases.v), compare_addr);
-	for (uint32_t i = 0; i < prog->img.nsh; i++) {
-		const struct section *s = &prog->img.sh[i];
-
-		if (s->h.sh_type == SHT_PROGBITS && (s->h.sh_flags & SHF_ALLOC) &&
-		    !(s->h.sh_flags & SHF_EXECINSTR) && !is_unwind(s->name))
-			mark_section_words(t, slot, s);
-	}
+	for (uint32_t i = 0; i < prog->img.nsh; i++)
+		/* unwind data is full of distances that no program compares with pointers */
+		if (innerwords_may_hold(&prog->img.sh[i]))
+			mark_section_words(t, slot, &prog->img.sh[i]);
 	arena_reset(t->pass);
 	for (uint32_t i = 0; i < prog->cfi.ncie; i++)
 		if (prog->cfi.cie[i].personality)

@@ -1,4 +1,5 @@
-# A landing pad that is nothing but a nop in front of a loop, as alignment makes them.
+# A landing pad that is nothing but a nop in front of a loop, as alignment makes them; an entry that
+# is nothing but nops.
 
 	.text
 	.globl	cleans_up
@@ -29,6 +30,18 @@ loop:	dec	%ebx
 	ret
 	.cfi_endproc
 	.size	cleans_up, .-cleans_up
+
+	.globl	begins_with_nops
+	.type	begins_with_nops, @function
+begins_with_nops:
+	.cfi_startproc
+	nopl	0(%rax)
+	nopl	0(%rax)
+1:	dec	%edi
+	jne	1b
+	ret
+	.cfi_endproc
+	.size	begins_with_nops, .-begins_with_nops
 
 	.data
 	.p2align 3

@@ -26,6 +26,20 @@ begin half			# distances in a section of their own
 	.p2align 2
 	.long	L_half - .
 	.text
+begin half_of_entry		# the function itself, for who patches it
+	.section faults
+	.long	half_of_entry - .
+	.text
+begin full_of_entry
+	.section faults
+	.p2align 3
+	.quad	full_of_entry - .
+	.text
+begin half_packed		# behind a byte
+	.section packed, "a"
+	.byte	1
+	.long	L_half_packed - .
+	.text
 begin half_of_two		# among constants, beside another one
 	.section .rodata
 	.p2align 3
@@ -62,6 +76,27 @@ begin half_most			# ... and more that do
 	between 1
 	.zero	64
 	.text
+	.macro jump n			# over 128 KiB, where other code is
+	.section .text.away\n, "ax"
+	.fill	0x20000, 1, 0xcc
+begin away\n
+	.endm
+	.irp	n, 1, 2, 3, 4, 5, 6, 7
+	jump	\n
+	.endr
+begin half_far			# one of eight that lead far from each other
+	.section .rodata
+	.p2align 3
+	.quad	0x1122334455667788
+	.irp	n, 1, 2, 3, 4
+	.long	L_away\n - ., 0x11223344
+	.endr
+	.long	L_half_far - ., 0x11223344
+	.irp	n, 5, 6, 7
+	.long	L_away\n - ., 0x11223344
+	.endr
+	.quad	0x1122334455667788
+	.text
 begin half_of_numbers		# in a section of its own, but by chance
 	.section numbers, "a"
 	.p2align 2
@@ -78,6 +113,32 @@ begin half_of_more		# too many for chance: 34 of 100
 	.long	L_half_of_more - .
 	.endr
 	.long	L_half_of_more - .
+	.text
+begin half_of_note		# whatever the section is
+	.section .note.faults, "a", @note
+	.p2align 2
+	.long	L_half_of_note - .
+	.text
+begin half_of_kind
+	.section kind, "a", @0x6fff0007
+	.p2align 2
+	.long	L_half_of_kind - .
+	.text
+begin half_between		# between functions, near both
+	.p2align 2
+	.long	L_half_between - ., 2b - .
+	.p2align 5, 0
+	.long	L_half_in_front - ., L_half_in_front + 2 - .
+begin half_in_front
+begin full_between
+	.p2align 5
+	.quad	2b - ., L_full_between - ., 2b - .
+	.section .text.nops, "ax"	# NOPs seem to be distances to it
+	.p2align 4
+	.fill	12, 1, 0xcc
+	.byte	0x1f, 0x40, 0, 0, 0x1f, 0x40, 0, 0
+	.fill	0x401f - 8 - 11, 1, 0xcc
+begin half_of_nops
 	.text
 begin full
 	.section .rodata
@@ -105,6 +166,16 @@ outside:
 	lea	L_from_outside(%rip), %rax
 	ret
 	.size	outside, .-outside
+begin listed_for_collector	# by its entry and distances from there
+	.section .llvm_stackmaps, "aw"
+	.p2align 3
+	.quad	listed_for_collector, 8, 1, L_listed_for_collector - listed_for_collector
+	.text
+begin listed_for_handler
+	.section .llvm_faultmaps, "aw"
+	.p2align 3
+	.quad	listed_for_handler
+	.text
 begin listed			# by its entry
 	.section __patchable_function_entries, "aw"
 	.quad	listed
@@ -151,7 +222,55 @@ T_switch:
 	.long	10b-T_switch, 11b-T_switch, 12b-T_switch, 13b-T_switch
 	.text
 
+# One whose words, read as distances from themselves, lead between instructions, beside others.
+begin half_beside_table
+	.globl	switches_more
+	.hidden	switches_more
+	.type	switches_more, @function
+	.p2align 4
+switches_more:
+	.cfi_startproc
+	cmp	$11, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_more(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+10:
+	.rept	12
+	movabs	$0x1122334455667788, %rax
+	ret
+	.endr
+19:	xor	%eax, %eax
+	ret
+	.cfi_endproc
+	.size	switches_more, .-switches_more
+	.section .rodata
+	.p2align 2
+	.zero	64
+	.long	L_half_beside_table - ., L_half_beside_table + 2 - .
+T_more:
+	.set	case, 0
+	.rept	12
+	.long	10b + 11 * case - T_more
+	.set	case, case + 1
+	.endr
+	.text
+
 	.ifdef FIXED
+begin word_far			# one of eight that lead far from each other
+	.section .data
+	.p2align 3
+	.quad	0x1122334455667788
+	.irp	n, 1, 2, 3, 4
+	.quad	L_away\n, 0x1122334455667788
+	.endr
+	.quad	L_word_far, 0x1122334455667788
+	.irp	n, 5, 6, 7
+	.quad	L_away\n, 0x1122334455667788
+	.endr
+	.text
 begin word			# a table of plain words
 	.section .data
 	.p2align 3

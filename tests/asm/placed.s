@@ -220,7 +220,15 @@ end names_by_constant
 	.p2align 4
 begin asks
 	.hidden	etext
+	.if ASKS == 1
 	lea	etext(%rip), %rax
+	.elseif ASKS == 2		# from the GOT
+	movabs	$etext@GOTOFF, %rax
+	add	%rbx, %rax
+	.else				# where some linkers put etext
+	.hidden	segment_end
+	lea	segment_end(%rip), %rax
+	.endif
 	cmp	%rax, %rdi
 	setb	%al
 	ret

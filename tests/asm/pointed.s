@@ -100,6 +100,8 @@ leaf outside				# by code without unwind information
 	ret
 	.p2align 4
 leaf distant				# as a distance in data
+leaf distant_typed			# in a section of another type
+leaf distant_between			# between functions
 leaf listed				# as a distance in a table
 begin use_listed
 	lea	list(%rip), %rdx
@@ -119,13 +121,20 @@ leaf sum
 	.section .rodata
 	.p2align 3
 	.long	distant - .
+	.section .typed, "aw", @0x6fff0007
+	.p2align 2
+	.long	distant_typed - .
+	.section .text.between, "ax"
+	.p2align 2
+	.long	distant_between - .
+	.section .rodata
 	.long	0x12345
 list:	.long	0
 	.long	listed - list
 
 	.data
 	.p2align 3
-	.irp name, held, held, formed, inside, branched, entered, gotoff, unproven, tail, compared, outside, distant, listed, thunk
+	.irp name, held, held, formed, inside, branched, entered, gotoff, unproven, tail, compared, outside, distant, distant_typed, distant_between, listed, thunk
 	.quad	\name
 	.endr
 	.quad	in_the_middle

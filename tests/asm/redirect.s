@@ -25,6 +25,8 @@ end \name
 	plain	stray_gap, 7		# formed by code without an FDE
 	plain	stray_short, 8		# formed in 32 bits
 	plain	stray_word, 9		# a distance from the word itself
+	plain	stray_typed, 25		# in a section of a type of its own
+	plain	stray_between, 26	# between functions
 	plain	stray_table, 10		# a distance from the table's start
 	plain	stray_got, 11		# a distance from the GOT
 	.globl	stray_notype
@@ -194,6 +196,13 @@ end _start
 	.long	stray_later - .
 table:	.long	0
 	.long	stray_table - table
+
+	.section .typed, "aw", @0x6fff0007
+	.p2align 2
+	.long	stray_typed - .
+	.section .text.between, "ax"
+	.p2align 2
+	.long	stray_between - .
 
 	.section .data.rel.ro, "aw"
 	.p2align 3

@@ -5,7 +5,7 @@
 SEEDS=${SEEDS:-1 2 3}
 . tests/moving.sh
 from=$(realpath tests/programs/knows)
-all=${ADDRESS:-align label tables patched section range end keys order stubs front own bytes callee argument caller}
+all=${ADDRESS:-align label tables entries patched section range end keys order stubs front own bytes callee argument caller}
 
 if [ "${KNOWS:-}" = full ]; then
 	ways=()
@@ -19,6 +19,9 @@ else
 fi
 static=("gcc -static -O2")		# of these few, since they are large
 static_of="label tables caller"
+# distances from the GOT; a linker that takes the end of the segment for that of the code
+others=("gcc -pie -fPIE -O2 -mcmodel=medium" "gcc -pie -fPIE -O2 -fuse-ld=gold")
+others_of="range end"
 
 flags_of() {		# NAME
 	case $1 in
@@ -84,6 +87,11 @@ try() {			# NAME WAY
 
 for name in $all; do
 	for way in "${ways[@]}"; do try "$name" "$way"; done
+	for way in "${others[@]}"; do
+		[[ " $others_of " != *" $name "* ]] && continue
+		case $way in *gold*) command -v ld.gold >/dev/null || { skip "$name, $way" "no gold"; continue; } ;; esac
+		try "$name" "$way"
+	done
 	[ "${KNOWS:-}" = full ] || [[ " $static_of " != *" $name "* ]] && continue
 	for way in "${static[@]}"; do try "$name" "$way"; done
 done

@@ -1,5 +1,6 @@
 /* address_tables.c - tables of instructions that may fault: distances of 32 and 64 bits from
- * where they stand, in a section of their own and among constants, and plain addresses */
+ * where they stand, in a section of their own, of whatever type, among constants, beside jump
+ * tables, and between functions; and plain addresses */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,9 +33,13 @@ LOAD(e, ".rodata.full, \"a\"", "\t.globl full_table\n\t.hidden full_table\nfull_
 LOAD(f, "faults_plain, \"aw\"", PLAIN)
 LOAD(g, ".data.rel.ro.plain, \"aw\"",
      "\t.globl plain_table\n\t.hidden plain_table\nplain_table:\n" PLAIN)
+LOAD(h, "faults_typed, \"a\", @0x6fff0007",
+     "\t.globl typed_table\n\t.hidden typed_table\ntyped_table:\n" HALF)
+LOAD(i, ".text.faults, \"ax\"", "\t.globl text_table\n\t.hidden text_table\ntext_table:\n" HALF)
 
 #define HIDDEN __attribute__((visibility("hidden")))
-extern HIDDEN const int32_t __start_faults_half[], __stop_faults_half[], half_table[];
+extern HIDDEN const int32_t __start_faults_half[], __stop_faults_half[], half_table[],
+	typed_table[], text_table[];
 extern HIDDEN const int64_t __start_faults_full[], __stop_faults_full[], full_table[];
 extern HIDDEN const intptr_t __start_faults_plain[], __stop_faults_plain[], plain_table[];
 
@@ -70,6 +75,8 @@ static void fault(int sig, siginfo_t *info, void *context)
 	(void)info;
 	if (!(to = find_half(pc, __start_faults_half, __stop_faults_half)) &&
 	    !(to = find_half(pc, half_table, half_table + 2)) &&
+	    !(to = find_half(pc, typed_table, typed_table + 2)) &&
+	    !(to = find_half(pc, text_table, text_table + 2)) &&
 	    !(to = find_full(pc, __start_faults_full, __stop_faults_full)) &&
 	    !(to = find_full(pc, full_table, full_table + 2)) &&
 	    !(to = find_plain(pc, __start_faults_plain, __stop_faults_plain)) &&
@@ -86,13 +93,13 @@ static void fault(int sig, siginfo_t *info, void *context)
 int main(void)
 {
 	static int (*const load[])(const int *) = { load_a, load_b, load_c, load_d, load_e,
-						    load_f, load_g };
+						    load_f, load_g, load_h, load_i };
 	struct sigaction act = { .sa_sigaction = fault, .sa_flags = SA_SIGINFO };
 	const int *bad = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int good = 3;
 
 	sigaction(SIGSEGV, &act, NULL);
-	for (int k = 0; k < 7; k++) {
+	for (int k = 0; k < 9; k++) {
 		int sum = 0;
 
 		for (int i = 0; i < 2000; i++)

@@ -119,16 +119,27 @@ static void a_function_that_data_knows_inside_stays(void **state)
 		{ "half_of_two", SKIP_INNER_WORD }, { "half_alone", SKIP_NONE },
 		{ "half_amid", SKIP_NONE }, { "half_most", SKIP_INNER_WORD },
 		{ "half_of_numbers", SKIP_NONE }, { "half_of_more", SKIP_INNER_WORD },
+		{ "half_packed", SKIP_INNER_WORD },
+		{ "half_far", SKIP_INNER_WORD }, { "away7", SKIP_INNER_WORD },
+		{ "half_of_entry", SKIP_LISTED }, { "full_of_entry", SKIP_LISTED },
+		{ "half_of_note", SKIP_INNER_WORD }, { "half_of_kind", SKIP_INNER_WORD },
+		{ "half_between", SKIP_INNER_WORD }, { "half_in_front", SKIP_INNER_WORD },
+		{ "full_between", SKIP_INNER_WORD },
+		{ "half_of_nops", SKIP_NONE }, { "half_beside_table", SKIP_INNER_WORD },
+		{ "switches_more", SKIP_NONE },
 		{ "full", SKIP_INNER_WORD }, { "symbol", SKIP_WATCHED },
 		{ "from_outside", SKIP_WATCHED },
 		{ "listed", SKIP_LISTED }, { "listed_in_front", SKIP_LISTED },
+		{ "listed_for_collector", SKIP_LISTED }, { "listed_for_handler", SKIP_LISTED },
 		{ "switches", SKIP_NONE },
 	};
 	static const struct skipped fixed[] = {
 		{ "unknown", SKIP_NONE }, { "half", SKIP_INNER_WORD },
-		{ "word", SKIP_INNER_WORD }, { "constant", SKIP_WATCHED },
-		{ "use_constant", SKIP_NONE }, { "loaded", SKIP_WATCHED },
-		{ "use_loaded", SKIP_NONE }, { "switches", SKIP_NONE },
+		{ "listed_for_collector", SKIP_LISTED },
+		{ "word", SKIP_INNER_WORD }, { "word_far", SKIP_INNER_WORD },
+		{ "constant", SKIP_WATCHED }, { "use_constant", SKIP_NONE },
+		{ "loaded", SKIP_WATCHED }, { "use_loaded", SKIP_NONE },
+		{ "switches", SKIP_NONE },
 	};
 
 	(void)state;
@@ -190,6 +201,11 @@ static void pointers_keep_their_value_where_that_matters(void **state)
 		{ "padded", POINTERS_KNOWN }, { "fronted", POINTERS_UNKNOWN },
 		{ "stub", POINTERS_UNKNOWN }, { "joined", POINTERS_UNKNOWN },
 	};
+	static const char *const asks[] = {
+		"-shared -Wa,--defsym,ASKS=1", "-shared -Wa,--defsym,ASKS=2",
+		"-shared -Wa,--defsym,ASKS=3 -Wl,-z,noseparate-code "
+		"'-Wl,--defsym=segment_end=ADDR(.eh_frame)+SIZEOF(.eh_frame)'",
+	};
 	struct prog placed;
 
 	(void)state;
@@ -198,8 +214,10 @@ static void pointers_keep_their_value_where_that_matters(void **state)
 		assert_int_equal(asm_fn(&placed, expected[i].fn)->pointers,
 				 expected[i].pointers);
 	assert_int_equal(asm_fn(&placed, "aligned")->align, 64);
-	asm_analyze("placed", "-shared -Wa,--defsym,ASKS=1", arena, &placed);
-	assert_int_equal(asm_fn(&placed, "ordinary")->pointers, POINTERS_UNKNOWN);
+	for (size_t i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+		asm_analyze("placed", asks[i], arena, &placed);
+		assert_int_equal(asm_fn(&placed, "ordinary")->pointers, POINTERS_UNKNOWN);
+	}
 }
 
 static void the_entry_jump_goes_behind_endbr64(void **state)

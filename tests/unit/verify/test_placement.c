@@ -11,6 +11,10 @@
 #include "tests/unit/verify/untrue.h"
 
 static const char ANY[] = "-shared", ASKS[] = "-shared -Wa,--defsym,ASKS=1",
+		  ASKS_GOT[] = "-shared -Wa,--defsym,ASKS=2",
+		  ASKS_SEGMENT[] =
+			"-shared -Wa,--defsym,ASKS=3 -Wl,-z,noseparate-code '-Wl,--defsym,"
+			"segment_end=ADDR(.eh_frame)+SIZEOF(.eh_frame)'",
 		  FIXED[] = "-static -no-pie -Wa,--defsym,FIXED=1";
 
 static void what_is_looked_at_has_no_image(void **state)
@@ -60,6 +64,8 @@ static void pointers_lead_to_images_that_are_as_good(void **state)
 		{ ANY, "stub", "nothing leads to", false },
 		{ ANY, "joined", "nothing leads to some", false },
 		{ ASKS, "ordinary", "where its code ends", false },
+		{ ASKS_GOT, "ordinary", "where its code ends", false },
+		{ ASKS_SEGMENT, "ordinary", "where its code ends", false },
 	};
 
 	(void)state;

@@ -327,6 +327,10 @@ static void other_ways_to_name_a_function_are_doubts(void **state)
 	expect(&m, "the instruction at");
 	m = all_of("distant", 0, false);
 	expect(&m, "the distance at");
+	m = all_of("distant_typed", 0, false);
+	expect(&m, "the distance at");
+	m = all_of("distant_between", 0, false);
+	expect(&m, "the distance at");
 	m = all_of("listed", 0, false);
 	expect(&m, "the distance at");
 }

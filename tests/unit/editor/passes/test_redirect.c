@@ -75,7 +75,7 @@ static void pointers_are_known_or_not(void **state)
 		struct prog prog;
 
 		asm_analyze("redirect", flags[i], arena, &prog);
-		assert_int_equal(check_names(&prog), 20);
+		assert_int_equal(check_names(&prog), 22);
 	}
 }
 
