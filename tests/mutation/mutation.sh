@@ -45,7 +45,6 @@ enclose() {
 # that it starts are so many at most.  The controller is in the one hierarchy of groups, or in one of its own.
 limit_processes() {
 	local at=/tmp/cgroup group
-	group=$at/morph-mutation-$BASHPID
 	mkdir "$at" && mount -t cgroup2 none "$at" || return 1
 	if grep -qw pids "$at/cgroup.controllers"; then
 		echo +pids >"$at/cgroup.subtree_control" || return 1
@@ -53,7 +52,11 @@ limit_processes() {
 		umount "$at" && mount -t cgroup -o pids none "$at" || return 1
 	fi
 	rmdir "$at"/morph-mutation-* 2>/dev/null	# of runs that have ended; others are not empty
-	mkdir "$group" && echo 1000 >"$group/pids.max" && echo $BASHPID >"$group/cgroup.procs"
+	for _ in 1 2 3; do			# until we are in it another worker may remove it
+		group=$(mktemp -d "$at/morph-mutation-XXXXXX") && echo 1000 >"$group/pids.max" &&
+			echo $BASHPID >"$group/cgroup.procs" && return
+	done 2>/dev/null
+	return 1
 }
 
 # In a process namespace, where a wild kill() ends with it; at most SECONDS of processor time for each
