@@ -56,6 +56,13 @@ begin by_rcx			# no caller's any more
 in_by_rcx:
 end by_rcx
 
+begin to_rcx			# as retpolines' kin do
+	.cfi_def_cfa rsp, 8
+	.cfi_register rip, rcx
+	nop
+in_to_rcx:
+end to_rcx
+
 	# rsp + 8 + (((rip & 15) >= 11) << 3), as linkage stubs have it
 begin stub
 	cfa 11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22

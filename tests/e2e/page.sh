@@ -102,6 +102,21 @@ for f in cases main; do
 	check "and blocks, in their order ($f)" diff <(drawn | grep -oE '<g data-block="[^"]*"' | cut -d'"' -f 2) \
 		<("$B/morphctl" cfg flow $f --log="$root/exact" | awk '/^0x/ && $6 > 0 { print $1 }')
 done
+# What is written of a block stands in its box.
+inside_boxes() {
+	awk 'function number(of, name) { match(of, " " name "=\"[0-9]+"); return substr(of, RSTART + length(name) + 3, RLENGTH - length(name) - 3) + 0 }
+		/<g data-block=/ {
+			match($0, /<rect class="box[^>]*>/); box = substr($0, RSTART, RLENGTH); boxes++
+			for (rest = $0; match(rest, /<text[^>]*>/); texts++) {
+				text = substr(rest, RSTART, RLENGTH)
+				rest = substr(rest, RSTART + RLENGTH)
+				if (number(text, "y") <= number(box, "y") || number(text, "y") >= number(box, "y") + number(box, "height") ||
+				    number(text, "x") < number(box, "x") || number(text, "x") > number(box, "x") + number(box, "width")) { print box, text; bad = 1 }
+			}
+		}
+		END { if (texts != 4 * boxes) { print boxes " boxes, " texts " texts"; bad = 1 } exit bad || !boxes }' "$1"
+}
+check "texts of blocks are in their boxes" inside_boxes "$root/exactpage"
 # Every block of the profile is in the lines that it covers.
 lines_of_blocks() {
 	"$B/morphctl" cfg flow "$1" --log="$root/exact" | awk '/^0x/ && $6 > 0 { print $1, $2 }' |

@@ -243,12 +243,21 @@ static void an_image_is_listed_whole(void **state)
 
 static void the_map_lists_what_can_run(void **state)
 {
+	static const char why[] = "the map does not list the executable segment";
 	struct spoil m = make();
 
 	(void)state;
 	m.map.seg[m.map.nseg - 1].size--;
 	write_map(&m);
-	spoil_expect(&m, "the map does not list the executable segment");
+	spoil_expect(&m, why);
+	m = make();
+	m.map.seg[m.map.nseg - 1].offset += 16;
+	write_map(&m);
+	spoil_expect(&m, why);
+	m = make();
+	m.map.seg[m.map.nseg - 1].vaddr += 16;
+	write_map(&m);
+	spoil_expect(&m, why);
 	m = make();
 	m.map.fluff_size += 1 << 20;
 	write_map(&m);

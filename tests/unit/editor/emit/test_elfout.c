@@ -156,6 +156,22 @@ static void make_original(struct made *m, unsigned how)
 
 #define BYTES(s) ((struct bytes){ (const uint8_t *)(s), sizeof(s) - 1 })
 
+static void headers_without_end_are_refused(void **state)
+{
+	struct made *m = *state;
+	uint32_t *count[] = { &m->prog.img.nph, &m->prog.img.nsh };
+
+	make_original(m, 0);
+	for (int i = 0; i < 2; i++) {
+		uint32_t was = *count[i];
+
+		*count[i] = UINT32_MAX;
+		assert_int_equal(elfout_plan(&m->prog, &m->eo, &m->err), -1);
+		assert_string_equal(m->err.text, "too many program or section headers");
+		*count[i] = was;
+	}
+}
+
 static void make_generation(struct made *m, unsigned how)
 {
 	static struct elfout_patch patch;
@@ -427,6 +443,7 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
+		T(headers_without_end_are_refused),
 		T(notes_move_up_and_a_hash_table_away),
 		T(a_library_likewise),
 		T(what_code_refers_to_does_not_move),

@@ -174,6 +174,21 @@ static void what_a_call_may_change_is_not_known_behind_it(void **state)
 	expect(&c, "by_rcx in_by_rcx", CALLSTACK_NO_ROW);
 }
 
+static void a_register_leads_on_where_it_is_known(void **state)
+{
+	const uint64_t word[] = { at("in_to_rcx"), at("in_start"), at("in_start"), 0 };
+	struct callstack_sample s = sample("to_rcx", word, 4);
+
+	(void)state;
+	s.gpr[RCX] = at("in_start");
+	struct callstack c = walk(&fx.table, &s);
+	expect(&c, "to_rcx in_start", CALLSTACK_WHOLE);
+	s = sample("leaf", word, 4);		/* behind a call it is anything */
+	s.gpr[RCX] = at("in_start");
+	c = walk(&fx.table, &s);
+	expect(&c, "leaf in_to_rcx", CALLSTACK_NO_ROW);
+}
+
 static void stubs_have_expressions(void **state)
 {
 	const uint64_t word[] = { at("in_start"), at("in_pushed"), 0, 0, at("in_start") };
@@ -371,6 +386,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_lead_to_code_that_nobody_called),
 		cmocka_unit_test(what_a_call_may_change_is_not_known_behind_it),
+		cmocka_unit_test(a_register_leads_on_where_it_is_known),
 		cmocka_unit_test(stubs_have_expressions),
 		cmocka_unit_test(a_signal_interrupts_an_instruction),
 		cmocka_unit_test(frame_pointers_do_where_there_are_no_rows),

@@ -394,6 +394,24 @@ static void a_sync_goes_to_the_monitor_and_back(void **state)
 	finish(&s, &manager, NULL);
 }
 
+/* The manager tells people by this number. */
+static void how_a_monitor_ended_is_told(void **state)
+{
+	struct scene s;
+	struct played manager, monitor;
+	struct msg m;
+
+	needs_root(state);
+	scene_open(&s);
+	begin_both(&s, &manager, &monitor);
+	assert_int_equal(kill(monitor.pid, SIGKILL), 0);
+	played_end(&monitor, 0);
+	m = played_hears(&manager, MSG_ROLES);
+	assert_int_equal(m.num[MSG_ROLES_monitor_ends], 1);
+	assert_int_equal(m.num[MSG_ROLES_monitor_code], 128 + SIGKILL);
+	finish(&s, &manager, NULL);
+}
+
 /* Half a minute: the parent's own patience. */
 static void a_monitor_that_does_not_answer_is_killed(void **state)
 {
@@ -637,6 +655,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(settings_reach_the_monitor),
 		cmocka_unit_test(what_the_monitor_says_reaches_the_manager),
 		cmocka_unit_test(a_sync_goes_to_the_monitor_and_back),
+		cmocka_unit_test(how_a_monitor_ended_is_told),
 		cmocka_unit_test(a_monitor_that_does_not_answer_is_killed),
 		cmocka_unit_test(descriptors_are_not_kept),
 		cmocka_unit_test(a_role_that_dies_comes_back_later_and_later),
