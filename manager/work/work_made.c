@@ -44,17 +44,28 @@ struct copy {
 	char *dump;			/* as of struct madeset_question */
 };
 
+/* What was asked in vain, not to be asked again when the next spool file has samples of it:
+ * most processes that make code write nothing, and would take the questions from others. */
+struct nothing {
+	uint32_t pid;
+	bool dump;
+	uint64_t bytes;			/* of more than these nothing is known */
+};
+
 struct made {				/* of one drain */
 	uint32_t questions, jobs;	/* that may yet be */
 	uint64_t bytes, ms;
 	uint32_t n;
 	struct copy copy[FILES];
+	uint32_t nnothing;
+	struct nothing nothing[QUESTIONS];
 };
 
 void work_made_begin(struct work *w)
 {
 	w->made = memory_new(1, sizeof(*w->made));
-	*w->made = (struct made){ QUESTIONS, JOBS, bytes_of_drain, FILES_MS, 0, { { 0 } } };
+	*w->made = (struct made){ QUESTIONS, JOBS, bytes_of_drain, FILES_MS,
+				  .copy = { { 0 } } };
 }
 
 void work_made_end(struct work *w)
@@ -91,8 +102,10 @@ static const struct copy *fetch(struct work *w, const struct madeset_question *q
 	c.fd = ask_made_code(w->ask, &asked, &c.uid, &unused);
 	uint64_t took_ms = w->now_ms() - begin_ms;
 	m->ms -= took_ms < m->ms ? took_ms : m->ms;
-	if (c.fd < 0)
+	if (c.fd < 0) {
+		m->nothing[m->nnothing++] = (struct nothing){ q->pid, *q->dump, bytes };
 		return NULL;
+	}
 	c.bytes = fstat(c.fd, &st) < 0 ? most_bytes : (uint64_t)st.st_size;
 	c.dump = memory_need(strdup(q->dump));
 	m->bytes -= c.bytes < m->bytes ? c.bytes : m->bytes;
@@ -107,6 +120,13 @@ static const struct copy *find(struct work *w, const struct madeset_question *q)
 
 		if (c->pid == q->pid && strcmp(c->dump, q->dump) == 0)
 			return c->bytes <= worth(q->samples) ? c : NULL;
+	}
+	for (uint32_t i = 0; i < w->made->nnothing; i++) {
+		const struct nothing *n = &w->made->nothing[i];
+
+		if (n->pid == q->pid && n->dump == !!*q->dump &&
+		    worth(q->samples) <= n->bytes)
+			return NULL;
 	}
 	return fetch(w, q);
 }

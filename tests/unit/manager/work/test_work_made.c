@@ -95,15 +95,24 @@ static void a_process_is_asked_once(void **state)
 	work_made_end(&w);
 }
 
-static void who_has_nothing_is_asked_again(void **state)
+static void who_has_nothing_is_asked_again_for_more(void **state)
 {
 	(void)state;
 	begin();
 	whose = NULL;
-	assert_false(is_named(10, 100, ""));
+	for (unsigned file = 0; file < 10; file++)
+		for (uint32_t pid = 100; pid < 200; pid++)
+			assert_false(is_named(pid, 20, ""));
+	assert_int_equal(asked, 100);
 	whose = "1000";
-	assert_true(is_named(10, 100, ""));
-	assert_int_equal(asked, 2);
+	assert_true(is_named(10, 20, ""));		/* whose turn comes */
+	assert_false(is_named(100, 19, ""));
+	assert_true(is_named(100, 21, ""));
+	assert_true(is_named(101, 20, "/home/anna/jit-101.dump"));
+	assert_int_equal(asked, 103);
+	work_made_end(&w);
+	work_made_begin(&w);
+	assert_true(is_named(102, 20, ""));
 	work_made_end(&w);
 }
 
@@ -216,7 +225,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_process_is_asked_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_has_nothing_is_asked_again, setup,
+		cmocka_unit_test_setup_teardown(who_has_nothing_is_asked_again_for_more, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_file_is_no_larger_than_its_samples_are_worth,
 						setup, teardown),
