@@ -10,8 +10,9 @@
  * For what may be read the effective user counts, and that is he; the real and the saved one
  * are the jobs'.  So he may neither signal nor trace the child, and a file system that he has
  * mounted for himself (FUSE), for which the kernel asks all three, refuses it and never holds
- * it up.  One that is for all can, and then not even root ends the child, which outlives the
- * daemon.  So it has nothing open of ours: not the lock of the store, no socket of the roles.
+ * it up.  One that is for all can, or one below another (overlayfs), and then not even root
+ * ends the child, which outlives the daemon.  So it has nothing open of ours: not the lock of
+ * the store, no socket of the roles.
  *
  * Tested by tests/unit/manager/parent/test_madefile.c.
  */
@@ -22,11 +23,13 @@
 #include <grp.h>
 #include <inttypes.h>
 #include <linux/capability.h>
+#include <linux/nsfs.h>
 #include <linux/openat2.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -60,6 +63,7 @@ struct process {
 	int dir;			/* of /proc */
 	uid_t uid;
 	gid_t gid;
+	uid_t answers;			/* for what it does */
 	pid_t pid;			/* as it sees itself */
 	uint64_t began_ns;		/* since 1970 */
 	char file[4096];		/* below its root folder */
@@ -109,6 +113,25 @@ static void read_own_pid(const char *status, pid_t *out)
 		*out = (pid_t)strtol(at, &end, 10);
 }
 
+/* In a namespace of users that somebody has he is as many of them as he has numbers. */
+static uid_t who_answers(const struct process *p)
+{
+	int ns = openat(p->dir, "ns/user", O_RDONLY | O_CLOEXEC), outer;
+	uid_t answers = p->uid, owner;
+	struct stat ours, st;
+
+	for (; ns >= 0 && stat("/proc/self/ns/user", &ours) == 0 && fstat(ns, &st) == 0 &&
+	       st.st_ino != ours.st_ino; ns = outer) {
+		if (ioctl(ns, NS_GET_OWNER_UID, &owner) == 0)
+			answers = owner;
+		outer = ioctl(ns, NS_GET_PARENT);	/* none: it is not below ours */
+		close(ns);
+	}
+	if (ns >= 0)
+		close(ns);
+	return answers;
+}
+
 static bool read_process(struct process *p)
 {
 	const uint64_t tick_ns = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -120,6 +143,7 @@ static bool read_process(struct process *p)
 	    !read_ids(status, "\nUid:", &p->uid) || !read_ids(status, "\nGid:", &p->gid))
 		return false;
 	read_own_pid(status, &p->pid);
+	p->answers = who_answers(p);
 	p->began_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) + s.start * tick_ns;
 	return true;
 }
@@ -218,8 +242,8 @@ static enum outcome child(const struct process *p, const struct madefile_request
 
 /* --- the parent --- */
 
-/* Where the child goes if it does not end; NULL: there is no room, or one of that user. */
-static struct madefile_left *room(struct madefile *m, uid_t owner)
+/* Where the child goes if it does not end; NULL: there is no room, or one of his. */
+static struct madefile_left *room(struct madefile *m, uid_t answers)
 {
 	struct madefile_left *found = NULL;
 
@@ -228,7 +252,7 @@ static struct madefile_left *room(struct madefile *m, uid_t owner)
 
 		if (l->pid && waitpid(l->pid, NULL, WNOHANG) != 0)
 			l->pid = 0;
-		if (l->pid && l->owner == owner)
+		if (l->pid && l->answers == answers)
 			return NULL;
 		if (!l->pid)
 			found = l;
@@ -237,13 +261,13 @@ static struct madefile_left *room(struct madefile *m, uid_t owner)
 }
 
 /* It is ours until it is waited for. */
-static void leave(struct madefile *m, pid_t pid, uid_t owner)
+static void leave(struct madefile *m, pid_t pid, uid_t answers)
 {
-	struct madefile_left *l = room(m, owner);
+	struct madefile_left *l = room(m, answers);
 
 	(void)kill(pid, SIGKILL);
 	if (l)
-		*l = (struct madefile_left){ pid, owner };
+		*l = (struct madefile_left){ pid, answers };
 }
 
 static int launch(struct madefile *m, const struct process *p, const struct madefile_request *r,
@@ -260,11 +284,12 @@ static int launch(struct madefile *m, const struct process *p, const struct made
 		err_set(err, ERR_SYS, "fork: %s", strerror(errno));
 		close(m->copy);
 		if (child_pid > 0)
-			leave(m, child_pid, p->uid);
+			leave(m, child_pid, p->answers);
 		return -1;
 	}
 	m->child = child_pid;
 	m->owner = p->uid;
+	m->answers = p->answers;
 	m->wait = patience_begin(role_now_ms(), WAIT_MS);
 	return 0;
 }
@@ -284,7 +309,7 @@ int madefile_start(struct madefile *m, const struct madefile_request *r, struct 
 		err_set(err, ERR_REFUSED, "process %d: another one by now", (int)r->pid);
 	else if (!name_file(r, &p))
 		err_set(err, ERR_REFUSED, "'%s': not the name of a jitdump", r->dump);
-	else if (!room(m, p.uid))
+	else if (!room(m, p.answers))
 		err_set(err, ERR_SYS, "the one before has not ended yet");
 	else
 		rc = launch(m, &p, r, err);
@@ -345,6 +370,6 @@ void madefile_end(struct madefile *m)
 {
 	if (!m->child)
 		return;
-	leave(m, m->child, m->owner);
+	leave(m, m->child, m->answers);
 	forget(m);
 }

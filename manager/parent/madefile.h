@@ -6,7 +6,7 @@
  * become the process's own user, sees the process's own root folder, and may do nothing that
  * he may not; what comes of it is a sealed memory file.  It is given some seconds: who waits
  * for it, the parent, does something else meanwhile, and while there is one that cannot even
- * be killed nothing is read for that user.
+ * be killed nothing is read for whoever answers for that process.
  */
 #ifndef MANAGER_PARENT_MADEFILE_H
 #define MANAGER_PARENT_MADEFILE_H
@@ -27,10 +27,11 @@ struct madefile {		/* zeroed: none is under way */
 	pid_t child;		/* 0: none */
 	struct madefile_left {	/* killed, and not seen to have ended yet */
 		pid_t pid;	/* 0: none */
-		uid_t owner;
+		uid_t answers;	/* as below */
 	} left[MADEFILE_LEFT];
 	int pidfd, copy;	/* while there is a child */
 	uid_t owner;
+	uid_t answers;			/* for it: its user, or who has his namespace */
 	struct patience wait;
 };
 

@@ -431,7 +431,7 @@ static bool mount_silent(const char *where, uid_t uid, const char *more)
 	pid_t process = getpid();
 	char how[128];
 
-	(void)snprintf(how, sizeof(how), "fd=%d,rootmode=40000,user_id=%u,group_id=%u%s",
+	(void)snprintf(how, sizeof(how), "fd=%d,rootmode=40777,user_id=%u,group_id=%u%s",
 		       fd, (unsigned)uid, (unsigned)uid, more);
 	if (fd < 0 || mount("silent", where, "fuse", 0, how) < 0)
 		return false;
@@ -449,9 +449,54 @@ static bool in_silent_tmp(uid_t uid)
 	return own_mounts() && mount_silent("/tmp", uid, "") && be_plain(uid);
 }
 
-static bool in_silent_shared_tmp(uid_t uid)
+static bool write_once(int pid, const char *what, const char *ids)
 {
-	return own_mounts() && mount_silent("/tmp", uid, ",allow_other") && be_plain(uid);
+	char path[64];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/%s", pid, what);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool good = fd >= 0 && write(fd, ids, strlen(ids)) == (ssize_t)strlen(ids);
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+/* Root of a namespace of users, in which there is one more: what any user may have. */
+static bool be_root_of_own(uid_t uid)
+{
+	int way[2], status;
+	pid_t process = getpid();
+	char ids[64], c;
+
+	(void)snprintf(ids, sizeof(ids), "0 %d 1\n1 %d 1\n", SOMEBODY, OTHER);
+	if (pipe(way) < 0)
+		return false;
+	pid_t helper = fork();
+	if (helper == 0) {
+		close(way[1]);
+		_exit(read(way[0], &c, 1) != 1 || !write_once(process, "uid_map", ids) ||
+		      !write_once(process, "gid_map", ids));
+	}
+	bool good = be(uid) && prctl(PR_SET_DUMPABLE, 1) == 0 &&
+		    unshare(CLONE_NEWUSER) == 0 && write(way[1], "", 1) == 1;
+	close(way[0]);
+	close(way[1]);
+	return waitpid(helper, &status, 0) == helper && status == 0 && good;
+}
+
+/* What any user may do who may have such a namespace. */
+static bool in_silent_layer(uid_t uid)
+{
+	return be_root_of_own(uid) && own_mounts() &&
+	       mount("none", "/tmp", "tmpfs", 0, NULL) == 0 && mkdir("/tmp/a", 0777) == 0 &&
+	       mkdir("/tmp/b", 0777) == 0 && mount_silent("/tmp/a", 0, "") &&
+	       mount("none", "/tmp", "overlay", 0, "lowerdir=/tmp/a:/tmp/b") == 0;
+}
+
+static bool be_another_of_own(uid_t uid)
+{
+	return be_root_of_own(uid) && be(1);
 }
 
 /* The kernel shows it to that user's processes alone, and the child is none. */
@@ -479,7 +524,7 @@ static bool may_touch(uid_t uid, pid_t child)
 	return status != 0;
 }
 
-/* One that all may see: not even root can end a child that waits there for good. */
+/* Below another one: not even root can end a child that waits there for good. */
 static void who_waits_for_good_is_in_nobody_s_way(void **state)
 {
 	char path[] = "/var/tmp/morph-lock-XXXXXX", owner[MADEFILE_OWNER];
@@ -489,10 +534,11 @@ static void who_waits_for_good_is_in_nobody_s_way(void **state)
 	(void)state;
 	if (geteuid() != 0)
 		skip();
-	struct scene s = begin_as(SOMEBODY, in_silent_shared_tmp), other = begin(OTHER);
+	struct scene s = begin_as(SOMEBODY, in_silent_layer), other = begin(OTHER);
+	struct scene he_too = begin_as(SOMEBODY, be_another_of_own);
 	const struct madefile_request r = request(&s);
 	int fd, lock = mkstemp(path);
-	if (!s.pid) {
+	if (!s.pid || !he_too.pid) {
 		end(&other);
 		skip();
 	}
@@ -513,8 +559,11 @@ static void who_waits_for_good_is_in_nobody_s_way(void **state)
 	close(lock);
 	assert_int_equal(unlink(path), 0);
 	is_refused(&s, "", "the one before has not ended");
+	he_too.made = s.made;
+	is_refused(&he_too, "", "the one before has not ended");
 	other.made = s.made;
 	is_copied(&other, "", OTHER);
+	end(&he_too);
 	end(&other);
 	end(&s);
 }
