@@ -7,6 +7,13 @@
  * rights but that user's: a folder that he mounts there, where he may, shows us no more than
  * him.  No lease and no pipe holds up the opening (regular.h).
  *
+ * For what may be read the effective user counts, and that is he; the real and the saved one
+ * are the jobs'.  So he may neither signal nor trace the child, and a file system that he has
+ * mounted for himself (FUSE), for which the kernel asks all three, refuses it and never holds
+ * it up.  One that is for all can, or one below another (overlayfs), and then not even root
+ * ends the child, which outlives the daemon.  So it has nothing open of ours: not the lock of
+ * the store, no socket of the roles.
+ *
  * Tested by tests/unit/manager/parent/test_madefile.c.
  */
 #include "manager/parent/madefile.h"
@@ -16,10 +23,13 @@
 #include <grp.h>
 #include <inttypes.h>
 #include <linux/capability.h>
+#include <linux/nsfs.h>
 #include <linux/openat2.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -53,6 +63,8 @@ struct process {
 	int dir;			/* of /proc */
 	uid_t uid;
 	gid_t gid;
+	uid_t answers;			/* for what it does */
+	pid_t pid;			/* as it sees itself */
 	uint64_t began_ns;		/* since 1970 */
 	char file[4096];		/* below its root folder */
 };
@@ -91,6 +103,35 @@ static bool read_ids(const char *status, const char *key, unsigned *out)
 	return id[1] == id[0] && id[2] == id[0] && id[3] == id[0];
 }
 
+/* In namespaces of processes it has a number in each, from ours to its own. */
+static void read_own_pid(const char *status, pid_t *out)
+{
+	const char *at = strstr(status, "\nNSpid:");
+	char *end;
+
+	for (at = at ? at + 7 : ""; *at == '\t'; at = end)
+		*out = (pid_t)strtol(at, &end, 10);
+}
+
+/* In a namespace of users that somebody has he is as many of them as he has numbers. */
+static uid_t who_answers(const struct process *p)
+{
+	int ns = openat(p->dir, "ns/user", O_RDONLY | O_CLOEXEC), outer;
+	uid_t answers = p->uid, owner;
+	struct stat ours, st;
+
+	for (; ns >= 0 && stat("/proc/self/ns/user", &ours) == 0 && fstat(ns, &st) == 0 &&
+	       st.st_ino != ours.st_ino; ns = outer) {
+		if (ioctl(ns, NS_GET_OWNER_UID, &owner) == 0)
+			answers = owner;
+		outer = ioctl(ns, NS_GET_PARENT);	/* none: it is not below ours */
+		close(ns);
+	}
+	if (ns >= 0)
+		close(ns);
+	return answers;
+}
+
 static bool read_process(struct process *p)
 {
 	const uint64_t tick_ns = UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK);
@@ -101,38 +142,52 @@ static bool read_process(struct process *p)
 	    !read_text(p->dir, "status", status, sizeof(status)) ||
 	    !read_ids(status, "\nUid:", &p->uid) || !read_ids(status, "\nGid:", &p->gid))
 		return false;
+	read_own_pid(status, &p->pid);
+	p->answers = who_answers(p);
 	p->began_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) + s.start * tick_ns;
 	return true;
 }
 
 /* Its map, or a jitdump with the name that such a one has. */
-static bool name_file(const struct madefile_request *r, char *out, size_t size)
+static bool name_file(const struct madefile_request *r, struct process *p)
 {
 	const char *base = strrchr(r->dump, '/');
 	char name[32];
 
 	if (!*r->dump) {
-		(void)snprintf(out, size, "tmp/perf-%d.map", (int)r->pid);	/* fits */
+		(void)snprintf(p->file, sizeof(p->file), "tmp/perf-%d.map", (int)p->pid);
 		return true;
 	}
 	(void)snprintf(name, sizeof(name), "/jit-%d.dump", (int)r->pid);	/* fits */
 	return r->dump[0] == '/' && strcmp(base, name) == 0 &&
-	       snprintf(out, size, "%s", r->dump + 1) < (int)size;
+	       snprintf(p->file, sizeof(p->file), "%s", r->dump + 1) < (int)sizeof(p->file);
 }
 
 /* --- the child --- */
 
-/* For good.  Root's own are left without capabilities: what is his he may read anyway. */
-static bool become(const struct process *p)
+/* All but these two. */
+static bool close_others(int a, int b)
+{
+	unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
+
+	return (low == 0 || close_range(0, low - 1, 0) == 0) &&
+	       (low + 1 == high || close_range(low + 1, high - 1, 0) == 0) &&
+	       close_range(high + 1, ~0u, 0) == 0;
+}
+
+/* For good.  Root's own are left without capabilities: what is his he may read anyway.  A
+ * change of user sets anew whether there may be cores and who may trace, and a signal. */
+static bool become(const struct process *p, const struct job_user *reader)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[2] = { { 0 } };
+	uid_t uid = reader->change ? reader->uid : p->uid;
+	gid_t gid = reader->change ? reader->gid : p->gid;
 
 	if (geteuid() == 0 && setgroups(0, NULL) < 0)
 		return false;
-	return setresgid(p->gid, p->gid, p->gid) == 0 &&
-	       setresuid(p->uid, p->uid, p->uid) == 0 &&
-	       syscall(SYS_capset, &head, none) == 0 &&
+	return prctl(PR_SET_DUMPABLE, 0) == 0 && setresgid(gid, p->gid, gid) == 0 &&
+	       setresuid(uid, p->uid, uid) == 0 && syscall(SYS_capset, &head, none) == 0 &&
 	       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
 	       prctl(PR_SET_DUMPABLE, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
 }
@@ -168,26 +223,54 @@ static enum outcome copy(int from, int to, uint64_t max_bytes)
 	return n < 0 ? UNREADABLE : COPIED;
 }
 
-static enum outcome child(const struct process *p, int to, uint64_t max_bytes)
+static enum outcome child(const struct process *p, const struct madefile_request *r, int to)
 {
 	int root = openat(p->dir, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
 
 	if (root < 0)
 		return NO_PROCESS;
-	if (!become(p))
+	if (!close_others(root, to) || !become(p, &r->reader))
 		return NO_RIGHTS;
 	int fd = regular_open(root, p->file, RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS, &st);
 	if (fd < 0)
 		return fd == REGULAR_NOT || errno == ELOOP ? NOT_REGULAR :
 		       errno == ENOENT	? NO_FILE : UNREADABLE;
-	enum outcome what = judge(p, &st, max_bytes);
-	return what == COPIED ? copy(fd, to, max_bytes) : what;
+	enum outcome what = judge(p, &st, r->max_bytes);
+	return what == COPIED ? copy(fd, to, r->max_bytes) : what;
 }
 
 /* --- the parent --- */
 
-static int launch(struct madefile *m, const struct process *p, uint64_t max_bytes,
+/* Where the child goes if it does not end; NULL: there is no room, or one of his. */
+static struct madefile_left *room(struct madefile *m, uid_t answers)
+{
+	struct madefile_left *found = NULL;
+
+	for (unsigned i = 0; i < MADEFILE_LEFT; i++) {
+		struct madefile_left *l = &m->left[i];
+
+		if (l->pid && waitpid(l->pid, NULL, WNOHANG) != 0)
+			l->pid = 0;
+		if (l->pid && l->answers == answers)
+			return NULL;
+		if (!l->pid)
+			found = l;
+	}
+	return found;
+}
+
+/* It is ours until it is waited for. */
+static void leave(struct madefile *m, pid_t pid, uid_t answers)
+{
+	struct madefile_left *l = room(m, answers);
+
+	(void)kill(pid, SIGKILL);
+	if (l)
+		*l = (struct madefile_left){ pid, answers };
+}
+
+static int launch(struct madefile *m, const struct process *p, const struct madefile_request *r,
 		  struct err *err)
 {
 	m->copy = memfd_create("morph-made", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -195,33 +278,27 @@ static int launch(struct madefile *m, const struct process *p, uint64_t max_byte
 		return err_set(err, ERR_SYS, "memfd_create: %s", strerror(errno));
 	pid_t child_pid = fork();
 	if (child_pid == 0)
-		_exit((int)child(p, m->copy, max_bytes));
+		_exit((int)child(p, r, m->copy));
 	m->pidfd = child_pid < 0 ? -1 : (int)syscall(SYS_pidfd_open, child_pid, 0);
 	if (m->pidfd < 0) {
 		err_set(err, ERR_SYS, "fork: %s", strerror(errno));
 		close(m->copy);
 		if (child_pid > 0)
-			(void)kill(child_pid, SIGKILL);	/* then it is left */
-		m->left = child_pid > 0 ? child_pid : 0;
+			leave(m, child_pid, p->answers);
 		return -1;
 	}
 	m->child = child_pid;
 	m->owner = p->uid;
+	m->answers = p->answers;
 	m->wait = patience_begin(role_now_ms(), WAIT_MS);
 	return 0;
 }
 
 int madefile_start(struct madefile *m, const struct madefile_request *r, struct err *err)
 {
-	struct process p = { .dir = -1 };
+	struct process p = { .dir = -1, .pid = r->pid };
 	char dir[32];
 
-	if (m->left && waitpid(m->left, NULL, WNOHANG) != 0)
-		m->left = 0;
-	if (m->left)
-		return err_set(err, ERR_SYS, "the one before has not ended yet");
-	if (!name_file(r, p.file, sizeof(p.file)))
-		return err_set(err, ERR_REFUSED, "'%s': not the name of a jitdump", r->dump);
 	(void)snprintf(dir, sizeof(dir), "/proc/%d", (int)r->pid);	/* fits */
 	p.dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc = -1;
@@ -230,8 +307,12 @@ int madefile_start(struct madefile *m, const struct madefile_request *r, struct 
 			(int)r->pid);
 	else if (p.began_ns > r->at_ns + SLACK_NS)
 		err_set(err, ERR_REFUSED, "process %d: another one by now", (int)r->pid);
+	else if (!name_file(r, &p))
+		err_set(err, ERR_REFUSED, "'%s': not the name of a jitdump", r->dump);
+	else if (!room(m, p.answers))
+		err_set(err, ERR_SYS, "the one before has not ended yet");
 	else
-		rc = launch(m, &p, r->max_bytes, err);
+		rc = launch(m, &p, r, err);
 	if (p.dir >= 0)
 		close(p.dir);
 	return rc;
@@ -289,7 +370,6 @@ void madefile_end(struct madefile *m)
 {
 	if (!m->child)
 		return;
-	(void)kill(m->child, SIGKILL);	/* it is ours until it is waited for */
-	m->left = m->child;
+	leave(m, m->child, m->answers);
 	forget(m);
 }

@@ -5,8 +5,8 @@
  * somebody else, one in a file system that never answers.  So it is read by a child that has
  * become the process's own user, sees the process's own root folder, and may do nothing that
  * he may not; what comes of it is a sealed memory file.  It is given some seconds: who waits
- * for it, the parent, does something else meanwhile, and one that cannot even be killed keeps
- * nobody but the next one waiting.
+ * for it, the parent, does something else meanwhile, and while there is one that cannot even
+ * be killed nothing is read for whoever answers for that process.
  */
 #ifndef MANAGER_PARENT_MADEFILE_H
 #define MANAGER_PARENT_MADEFILE_H
@@ -16,15 +16,22 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "manager/parent/job.h"
 #include "manager/parent/patience.h"
 
 struct err;
 
+enum { MADEFILE_LEFT = 16 };	/* chosen */
+
 struct madefile {		/* zeroed: none is under way */
 	pid_t child;		/* 0: none */
-	pid_t left;		/* killed, and not seen to have ended yet; 0: none */
+	struct madefile_left {	/* killed, and not seen to have ended yet */
+		pid_t pid;	/* 0: none */
+		uid_t answers;	/* as below */
+	} left[MADEFILE_LEFT];
 	int pidfd, copy;	/* while there is a child */
 	uid_t owner;
+	uid_t answers;			/* for it: its user, or who has his namespace */
 	struct patience wait;
 };
 
@@ -33,6 +40,7 @@ struct madefile_request {
 	uint64_t at_ns;		/* it was there at that time, since 1970 */
 	uint64_t max_bytes;	/* more is not read */
 	const char *dump;	/* path of its jitdump; "": its map is wanted */
+	struct job_user reader;	/* who the child is but for what it may read */
 };
 
 /* -1: there is no such process, or it is not to be told who it is. */

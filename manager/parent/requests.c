@@ -543,7 +543,8 @@ static int begin_made(struct requests *p, struct err *err)
 	const struct msg *m = &p->request;
 	const struct madefile_request r = { (pid_t)m->num[MSG_MADE_CODE_pid],
 					    m->num[MSG_MADE_CODE_at_ns],
-					    m->num[MSG_MADE_CODE_max_bytes], m->text };
+					    m->num[MSG_MADE_CODE_max_bytes], m->text,
+					    p->job_user };
 	struct err why = { 0 };
 
 	return madefile_start(&p->made, &r, &why) < 0 ? reply_err(p, &why, err) : 0;

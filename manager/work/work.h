@@ -48,6 +48,15 @@ struct work_fleet {
 	char trouble[512];		/* "": it succeeded */
 };
 
+/* What names of code that a user's processes made may cost yet (work_made.c). */
+struct work_purse {
+	bool used;
+	uint32_t uid;
+	double cpu_ms;			/* as it was then; less than nothing: overdrawn */
+	uint64_t at_ms;			/* w->now_ms() */
+};
+enum { WORK_PURSES = 64 };		/* chosen */
+
 struct work {
 	const struct role_options *options;
 	struct ask *ask;
@@ -93,6 +102,7 @@ struct work {
 		uint64_t thin_ms;	/* when old entries are made coarser */
 	} own;
 	struct made *made;		/* while the spool is taken in: work_made.c */
+	struct work_purse purse[WORK_PURSES];
 	struct work_fleet fleet;
 };
 

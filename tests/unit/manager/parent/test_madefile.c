@@ -8,13 +8,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/fuse.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,7 +29,7 @@
 #include "lib/io.h"
 #include "manager/parent/madefile.h"
 
-enum { SOMEBODY = 64001, OTHER = 64002, MOST = 1 << 20 };
+enum { SOMEBODY = 64001, OTHER = 64002, READER = 64003, MOST = 1 << 20 };
 
 static const char text[] = "7f0000001000 40 LazyCompile:*run\n";
 
@@ -44,50 +50,56 @@ static void write_text(const char *path, const char *what)
 	close(fd);
 }
 
-static void wait_in(int end, uid_t uid)
+static bool be(uid_t uid)
 {
+	return setgroups(0, NULL) == 0 && setresgid(uid, uid, uid) == 0 &&
+	       setresuid(uid, uid, uid) == 0;
+}
+
+/* As most: its files in /proc are root's. */
+static bool be_plain(uid_t uid)
+{
+	return !uid || (be(uid) && prctl(PR_SET_DUMPABLE, 0) == 0);
+}
+
+/* A process for which `prepare` has been called; pid 0: that cannot be had here. */
+static struct scene begin_as(uid_t uid, bool (*prepare)(uid_t uid))
+{
+	struct scene s = { 0 };
+	int way[2], ready[2];
 	char c;
 
-	if (uid && (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 ||
-		    setresuid(uid, uid, uid) < 0))
-		_exit(1);
-	if (uid)
-		(void)prctl(PR_SET_DUMPABLE, 0);	/* its files in /proc are root's */
-	while (read(end, &c, 1) > 0)
-		;
-	_exit(0);
+	assert_int_equal(pipe(way), 0);
+	assert_int_equal(pipe(ready), 0);
+	s.pid = fork();
+	if (s.pid == 0) {
+		close(way[1]);
+		if (!prepare(uid) || write(ready[1], "", 1) != 1)
+			_exit(1);
+		close(ready[1]);
+		while (read(way[0], &c, 1) > 0)
+			;
+		_exit(0);
+	}
+	assert_true(s.pid > 0);
+	close(way[0]);
+	close(ready[1]);
+	s.end = way[1];
+	if (read(ready[0], &c, 1) != 1) {
+		close(s.end);
+		assert_int_equal(waitpid(s.pid, NULL, 0), s.pid);
+		s.pid = 0;
+	}
+	close(ready[0]);
+	(void)snprintf(s.map, sizeof(s.map), "/tmp/perf-%d.map", (int)s.pid);
+	return s;
 }
 
 static struct scene begin(uid_t uid)
 {
-	struct scene s = { 0 };
-	int way[2];
+	struct scene s = begin_as(uid, be_plain);
 
-	assert_int_equal(pipe(way), 0);
-	s.pid = fork();
-	if (s.pid == 0) {
-		close(way[1]);
-		wait_in(way[0], uid);
-	}
 	assert_true(s.pid > 0);
-	close(way[0]);
-	s.end = way[1];
-	for (;;) {			/* until it is who it should be */
-		char status[64], line[256];
-		unsigned now = 0;
-		FILE *f;
-
-		(void)snprintf(status, sizeof(status), "/proc/%d/status", (int)s.pid);
-		f = fopen(status, "r");
-		assert_non_null(f);
-		while (fgets(line, sizeof(line), f) && sscanf(line, "Uid: %u", &now) != 1)
-			;
-		fclose(f);
-		if (now == (uid ? uid : getuid()))
-			break;
-		(void)usleep(1000);
-	}
-	(void)snprintf(s.map, sizeof(s.map), "/tmp/perf-%d.map", (int)s.pid);
 	(void)snprintf(s.folder, sizeof(s.folder), "/var/tmp/morph-made-XXXXXX");
 	assert_non_null(mkdtemp(s.folder));
 	assert_int_equal(chmod(s.folder, 0755), 0);
@@ -118,6 +130,12 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+static struct madefile_request request(const struct scene *s)
+{
+	return (struct madefile_request){ s->pid, now_ns(), MOST, "",
+					  { geteuid() == 0, READER, READER } };
+}
+
 /* The copy, or -1. */
 static int ask_for(struct scene *s, const struct madefile_request *r,
 		   char owner[MADEFILE_OWNER], struct err *err)
@@ -138,8 +156,9 @@ static int ask_for(struct scene *s, const struct madefile_request *r,
 
 static int ask(struct scene *s, const char *dump, char owner[MADEFILE_OWNER], struct err *err)
 {
-	const struct madefile_request r = { s->pid, now_ns(), MOST, dump };
+	struct madefile_request r = request(s);
 
+	r.dump = dump;
 	return ask_for(s, &r, owner, err);
 }
 
@@ -246,11 +265,12 @@ static void what_is_large_or_old_is_refused(void **state)
 static void another_process_of_that_number_is_seen(void **state)
 {
 	struct scene s = begin(0);
-	struct madefile_request r = { s.pid, now_ns() - UINT64_C(3600000000000), MOST, "" };
+	struct madefile_request r = request(&s);
 	char owner[MADEFILE_OWNER];
 	struct err err;
 
 	(void)state;
+	r.at_ns -= UINT64_C(3600000000000);
 	assert_int_equal(ask_for(&s, &r, owner, &err), -1);
 	assert_non_null(strstr(err.text, "another one by now"));
 	close(s.end);
@@ -262,11 +282,20 @@ static void another_process_of_that_number_is_seen(void **state)
 	end(&s);
 }
 
+static unsigned left(const struct madefile *m)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < MADEFILE_LEFT; i++)
+		n += m->left[i].pid != 0;
+	return n;
+}
+
 /* It is stopped, as by a file system that does not answer. */
 static void who_does_not_end_is_not_waited_for(void **state)
 {
 	struct scene s = begin(0);
-	const struct madefile_request r = { s.pid, now_ns(), MOST, "" };
+	const struct madefile_request r = request(&s);
 	char owner[MADEFILE_OWNER];
 	struct err err = { 0 };
 	time_t from = time(NULL);
@@ -289,12 +318,10 @@ static void who_does_not_end_is_not_waited_for(void **state)
 	assert_int_equal(fd, -1);
 	assert_non_null(strstr(err.text, "took too long"));
 	assert_in_range(time(NULL) - from, 3, 60);
-	assert_true(s.made.left > 0);
+	assert_int_equal(left(&s.made), 1);
 	(void)usleep(50000);
 	is_copied(&s, "", getuid());
-	assert_int_equal(s.made.left, 0);
-	s.made.left = s.pid;			/* one that goes on whatever is done */
-	is_refused(&s, "", "the one before has not ended");
+	assert_int_equal(left(&s.made), 0);
 	end(&s);
 }
 
@@ -320,6 +347,227 @@ static void a_user_s_file_is_read_as_he_would(void **state)
 	end(&s);
 }
 
+/* --- folders of its own --- */
+
+/* Nothing of it is seen by others. */
+static bool own_mounts(void)
+{
+	return unshare(CLONE_NEWNS) == 0 &&
+	       mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+static bool in_own_tmp(uid_t uid)
+{
+	return own_mounts() && mount("none", "/tmp", "tmpfs", 0, "mode=1777") == 0 &&
+	       be_plain(uid);
+}
+
+static void write_in(const struct scene *s, pid_t number, const char *what)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)s->pid,
+		       (int)number);
+	write_text(path, what);
+	assert_int_equal(chown(path, SOMEBODY, SOMEBODY), 0);
+}
+
+/* In a container another one has the number that it has outside. */
+static void a_process_calls_itself_what_it_sees(void **state)
+{
+	(void)state;
+	int here = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
+
+	if (geteuid() != 0 || here < 0 || unshare(CLONE_NEWPID) < 0)
+		skip();
+	struct scene s = begin_as(SOMEBODY, in_own_tmp);
+	assert_int_equal(setns(here, CLONE_NEWPID), 0);
+	close(here);
+	if (!s.pid)
+		skip();
+	write_in(&s, s.pid, "7f0000001000 40 another one's\n");
+	is_refused(&s, "", "there is none");
+	write_in(&s, 1, text);
+	is_copied(&s, "", SOMEBODY);
+	end(&s);
+}
+
+/* --- a file system that does not answer --- */
+
+static void answer(int fd, const struct fuse_in_header *in, const void *data, size_t n)
+{
+	struct fuse_out_header h = { .len = (uint32_t)(sizeof(h) + n),
+				     .error = n ? 0 : -ENOSYS, .unique = in->unique };
+	struct iovec v[] = { { &h, sizeof(h) }, { (void *)(uintptr_t)data, n } };
+
+	(void)writev(fd, v, 2);		/* or nobody wants it any more */
+}
+
+/* A folder, and who asks for something in it is not answered. */
+static void serve(int fd)
+{
+	static char request[1 << 17];
+	const struct fuse_in_header *in = (const struct fuse_in_header *)request;
+	const struct fuse_init_out init = { .major = FUSE_KERNEL_VERSION, .minor = 31,
+					    .max_write = 4096, .max_background = 4 };
+	const struct fuse_attr_out attr = { .attr = { .ino = 1, .nlink = 1,
+						      .mode = S_IFDIR | 0777 } };
+	const struct fuse_statfs_out fs = { .st = { .bsize = 4096, .namelen = 255 } };
+
+	while (read(fd, request, sizeof(request)) > 0)
+		switch (in->opcode) {
+		case FUSE_INIT: answer(fd, in, &init, sizeof(init)); break;
+		case FUSE_GETATTR: answer(fd, in, &attr, sizeof(attr)); break;
+		case FUSE_STATFS: answer(fd, in, &fs, sizeof(fs)); break;
+		case FUSE_LOOKUP: case FUSE_INTERRUPT: break;
+		default: answer(fd, in, NULL, 0);
+		}
+	_exit(0);
+}
+
+static bool mount_silent(const char *where, uid_t uid, const char *more)
+{
+	int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+	pid_t process = getpid();
+	char how[128];
+
+	(void)snprintf(how, sizeof(how), "fd=%d,rootmode=40777,user_id=%u,group_id=%u%s",
+		       fd, (unsigned)uid, (unsigned)uid, more);
+	if (fd < 0 || mount("silent", where, "fuse", 0, how) < 0)
+		return false;
+	if (fork() == 0) {
+		if (be(uid) && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == process)
+			serve(fd);
+		_exit(1);
+	}
+	close(fd);
+	return true;
+}
+
+static bool in_silent_tmp(uid_t uid)
+{
+	return own_mounts() && mount_silent("/tmp", uid, "") && be_plain(uid);
+}
+
+static bool write_once(int pid, const char *what, const char *ids)
+{
+	char path[64];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/%s", pid, what);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool good = fd >= 0 && write(fd, ids, strlen(ids)) == (ssize_t)strlen(ids);
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+/* Root of a namespace of users, in which there is one more: what any user may have. */
+static bool be_root_of_own(uid_t uid)
+{
+	int way[2], status;
+	pid_t process = getpid();
+	char ids[64], c;
+
+	(void)snprintf(ids, sizeof(ids), "0 %d 1\n1 %d 1\n", SOMEBODY, OTHER);
+	if (pipe(way) < 0)
+		return false;
+	pid_t helper = fork();
+	if (helper == 0) {
+		close(way[1]);
+		_exit(read(way[0], &c, 1) != 1 || !write_once(process, "uid_map", ids) ||
+		      !write_once(process, "gid_map", ids));
+	}
+	bool good = be(uid) && prctl(PR_SET_DUMPABLE, 1) == 0 &&
+		    unshare(CLONE_NEWUSER) == 0 && write(way[1], "", 1) == 1;
+	close(way[0]);
+	close(way[1]);
+	return waitpid(helper, &status, 0) == helper && status == 0 && good;
+}
+
+/* What any user may do who may have such a namespace. */
+static bool in_silent_layer(uid_t uid)
+{
+	return be_root_of_own(uid) && own_mounts() &&
+	       mount("none", "/tmp", "tmpfs", 0, NULL) == 0 && mkdir("/tmp/a", 0777) == 0 &&
+	       mkdir("/tmp/b", 0777) == 0 && mount_silent("/tmp/a", 0, "") &&
+	       mount("none", "/tmp", "overlay", 0, "lowerdir=/tmp/a:/tmp/b") == 0;
+}
+
+static bool be_another_of_own(uid_t uid)
+{
+	return be_root_of_own(uid) && be(1);
+}
+
+/* The kernel shows it to that user's processes alone, and the child is none. */
+static void a_file_system_of_his_own_holds_up_nobody(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	struct scene s = begin_as(SOMEBODY, in_silent_tmp);
+	if (!s.pid)
+		skip();
+	is_refused(&s, "", "it cannot be read");
+	end(&s);
+}
+
+static bool may_touch(uid_t uid, pid_t child)
+{
+	int status;
+	pid_t one = fork();
+
+	if (one == 0)
+		_exit(!be(uid) || kill(child, 0) == 0 || errno != EPERM ||
+		      ptrace(PTRACE_SEIZE, child, NULL, NULL) == 0 || errno != EPERM);
+	assert_int_equal(waitpid(one, &status, 0), one);
+	return status != 0;
+}
+
+/* Below another one: not even root can end a child that waits there for good. */
+static void who_waits_for_good_is_in_nobody_s_way(void **state)
+{
+	char path[] = "/var/tmp/morph-lock-XXXXXX", owner[MADEFILE_OWNER];
+	struct err err = { 0 };
+	struct pollfd p;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	struct scene s = begin_as(SOMEBODY, in_silent_layer), other = begin(OTHER);
+	struct scene he_too = begin_as(SOMEBODY, be_another_of_own);
+	const struct madefile_request r = request(&s);
+	int fd, lock = mkstemp(path);
+	if (!s.pid || !he_too.pid) {
+		end(&other);
+		skip();
+	}
+	assert_int_equal(flock(lock, LOCK_EX), 0);
+	assert_int_equal(madefile_start(&s.made, &r, &err), 0);
+	pid_t child = s.made.child;
+	for (time_t from = time(NULL); !madefile_step(&s.made, &fd, owner, &err); ) {
+		if (time(NULL) - from == 2)
+			assert_false(may_touch(SOMEBODY, child));
+		(void)poll(&p, 0, 300);
+	}
+	if (!strstr(err.text, "took too long"))
+		fail_msg("%s", err.text);
+	close(lock);			/* as the daemon does when it ends */
+	lock = open(path, O_RDWR | O_CLOEXEC);
+	assert_int_equal(kill(child, 0), 0);
+	assert_int_equal(flock(lock, LOCK_EX | LOCK_NB), 0);
+	close(lock);
+	assert_int_equal(unlink(path), 0);
+	is_refused(&s, "", "the one before has not ended");
+	he_too.made = s.made;
+	is_refused(&he_too, "", "the one before has not ended");
+	other.made = s.made;
+	is_copied(&other, "", OTHER);
+	end(&he_too);
+	end(&other);
+	end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -330,6 +578,9 @@ int main(void)
 		cmocka_unit_test(another_process_of_that_number_is_seen),
 		cmocka_unit_test(who_does_not_end_is_not_waited_for),
 		cmocka_unit_test(a_user_s_file_is_read_as_he_would),
+		cmocka_unit_test(a_process_calls_itself_what_it_sees),
+		cmocka_unit_test(a_file_system_of_his_own_holds_up_nobody),
+		cmocka_unit_test(who_waits_for_good_is_in_nobody_s_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -325,6 +325,29 @@ static void what_a_process_has_made_is_a_copy(void **state)
 	(void)unlink(path);
 }
 
+/* What reads it is nobody's but for the file: real, effective, saved. */
+static void who_reads_it_is_of_the_jobs(void **state)
+{
+	struct fixture *f = *state;
+	char path[64], status[2048] = "";
+	struct err err = { 0 };
+	siginfo_t ended;
+
+	if (geteuid() != 0)
+		skip();
+	f->requests.job_user = (struct job_user){ true, 64003, 64004 };
+	wants_own_code(f, &err);
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)f->requests.made.child);
+	assert_int_equal(waitid(P_PID, (id_t)f->requests.made.child, &ended, WEXITED | WNOWAIT),
+			 0);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_true(read(fd, status, sizeof(status) - 1) > 0);
+	close(fd);
+	assert_non_null(strstr(status, "\nUid:\t64003\t0\t64003\t"));
+	assert_non_null(strstr(status, "\nGid:\t64004\t0\t64004\t"));
+	requests_abort(&f->requests);
+}
+
 static void a_second_request_at_a_time_is_a_lie(void **state)
 {
 	struct fixture *f = *state;
@@ -395,6 +418,7 @@ int main(int argc, char **argv)
 					unmake),
 	cmocka_unit_test_setup_teardown(word_about_another_job_changes_nothing, make, unmake),
 	cmocka_unit_test_setup_teardown(what_a_process_has_made_is_a_copy, make, unmake),
+	cmocka_unit_test_setup_teardown(who_reads_it_is_of_the_jobs, make, unmake),
 	cmocka_unit_test_setup_teardown(a_second_request_at_a_time_is_a_lie, make,
 						unmake),
 		cmocka_unit_test_setup_teardown(a_monitor_is_not_silent_while_nobody_listens,

@@ -69,7 +69,7 @@ static bool is_named(uint32_t pid, uint64_t samples, const char *dump)
 	work_made(&w, &q, &a);
 	bool named = a.nname == 1;
 	if (named) {
-		assert_true(a.known && a.uid == ANNA);
+		assert_true(a.known && a.uid == strtoul(whose, NULL, 10));
 		assert_string_equal(a.name[0], "run");
 		assert_true(a.of[0] == 1 && a.of[1] == 0);
 	}
@@ -95,15 +95,24 @@ static void a_process_is_asked_once(void **state)
 	work_made_end(&w);
 }
 
-static void who_has_nothing_is_asked_again(void **state)
+static void who_has_nothing_is_asked_again_for_more(void **state)
 {
 	(void)state;
 	begin();
 	whose = NULL;
-	assert_false(is_named(10, 100, ""));
+	for (unsigned file = 0; file < 10; file++)
+		for (uint32_t pid = 100; pid < 200; pid++)
+			assert_false(is_named(pid, 20, ""));
+	assert_int_equal(asked, 100);
 	whose = "1000";
-	assert_true(is_named(10, 100, ""));
-	assert_int_equal(asked, 2);
+	assert_true(is_named(10, 20, ""));		/* whose turn comes */
+	assert_false(is_named(100, 19, ""));
+	assert_true(is_named(100, 21, ""));
+	assert_true(is_named(101, 20, "/home/anna/jit-101.dump"));
+	assert_int_equal(asked, 103);
+	work_made_end(&w);
+	work_made_begin(&w);
+	assert_true(is_named(102, 20, ""));
 	work_made_end(&w);
 }
 
@@ -164,16 +173,51 @@ static void a_drain_has_its_bounds(void **state)
 	work_made_end(&w);
 }
 
-static void jobs_are_within_the_user_s_budget(void **state)
+static unsigned named_of(unsigned n)
 {
 	unsigned named = 0;
 
+	for (unsigned i = 0; i < n; i++)
+		named += is_named(10, 1000, "");
+	return named;
+}
+
+static void jobs_are_within_the_user_s_budget(void **state)
+{
+	const struct store_cost spent = { .owner = ANNA, .cpu_s = 234 };
+	struct err err;
+
 	(void)state;
 	begin();
-	w.policy->owner_cpu_per_day_s = 9;		/* a job takes two */
-	for (int i = 0; i < 20; i++)
-		named += is_named(10, 1000, "");
-	assert_int_equal(named, 5);
+	w.policy->owner_cpu_per_day_s = 240;
+	assert_int_equal(store_spent_add(w.store, &spent, store_now_ns(), &err), 0);
+	assert_int_equal(named_of(10), 3);		/* a job takes two */
+	work_made_end(&w);
+}
+
+/* Who asks for reports over and over leaves others theirs. */
+static void names_have_half_of_it_hour_by_hour(void **state)
+{
+	const uint64_t hour_ms = 3600000;
+
+	(void)state;
+	begin();
+	takes_ms = 0;
+	w.policy->owner_cpu_per_day_s = 240;
+	assert_int_equal(named_of(20), 5);		/* 10 s in two hours */
+	work_made_end(&w);
+	work_made_begin(&w);
+	assert_int_equal(named_of(20), 0);
+	clock_ms += hour_ms;
+	assert_int_equal(named_of(20), 3);		/* 5 s, and one that goes beyond */
+	clock_ms += hour_ms / 5;
+	assert_int_equal(named_of(20), 0);
+	clock_ms += 100 * hour_ms;
+	assert_int_equal(named_of(20), 5);
+	work_made_end(&w);
+	begin();
+	whose = "1001";					/* another user, who has his own */
+	assert_int_equal(named_of(20), 5);
 	work_made_end(&w);
 }
 
@@ -181,12 +225,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_process_is_asked_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_has_nothing_is_asked_again, setup,
+		cmocka_unit_test_setup_teardown(who_has_nothing_is_asked_again_for_more, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_file_is_no_larger_than_its_samples_are_worth,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_drain_has_its_bounds, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_are_within_the_user_s_budget, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(names_have_half_of_it_hour_by_hour, setup,
 						teardown),
 	};
 
