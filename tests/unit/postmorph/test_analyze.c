@@ -201,10 +201,11 @@ static void pointers_keep_their_value_where_that_matters(void **state)
 		{ "padded", POINTERS_KNOWN }, { "fronted", POINTERS_UNKNOWN },
 		{ "stub", POINTERS_UNKNOWN }, { "joined", POINTERS_UNKNOWN },
 	};
-	static const char *const asks[] = {
-		"-shared -Wa,--defsym,ASKS=1", "-shared -Wa,--defsym,ASKS=2",
+	static const char by_segment[] =
 		"-shared -Wa,--defsym,ASKS=3 -Wl,-z,noseparate-code "
-		"'-Wl,--defsym=segment_end=ADDR(.eh_frame)+SIZEOF(.eh_frame)'",
+		"'-Wl,--defsym=segment_end=ADDR(.eh_frame)+SIZEOF(.eh_frame)'";
+	static const char *const asks[] = {
+		"-shared -Wa,--defsym,ASKS=1", "-shared -Wa,--defsym,ASKS=2", by_segment,
 	};
 	struct prog placed;
 
