@@ -197,6 +197,14 @@ static bool is_insn(const struct text *t, vaddr at)
 	return text_holds(t, at) && (*text_mark(t, at) & MARK_INSN);
 }
 
+/* Where instructions begin is not known there. */
+static bool is_undecoded(const struct text *t, vaddr place)
+{
+	uint32_t fn = prog_find_fn(t->prog, place);
+
+	return fn != NO_FN && t->prog->fn[fn].skip == SKIP_DECODE;
+}
+
 /* Of the words from lo up to hi, both in the section: distances, or of 64 bits addresses. */
 static struct led led(const struct scan *c, vaddr lo, vaddr hi, uint32_t size)
 {
@@ -210,8 +218,8 @@ static struct led led(const struct scan *c, vaddr lo, vaddr hi, uint32_t size)
 
 		if (!innerwords_is_code(t, to) || in_a_table(c->w, lo))
 			continue;
-		led.all++;
 		led.insn += is_insn(t, to);
+		led.all += is_insn(t, to) || !is_undecoded(t, to);
 	}
 	return led;
 }

@@ -67,6 +67,28 @@ begin half_amid			# among as many that lead to none
 	between 1
 	.zero	64
 	.text
+	.type	undecoded, @function
+	.p2align 4
+undecoded:			# nobody knows where its instructions begin
+	.cfi_startproc
+	mov	(%rdi), %eax
+	ret
+	.byte	0x0f, 0x0a
+	.cfi_endproc
+	.size	undecoded, .-undecoded
+begin half_amid_unknown		# among some that lead there
+	.section .rodata
+	.p2align 3
+	.zero	64
+	.rept	2
+	.long	undecoded + 4 - .
+	.endr
+	.long	L_half_amid_unknown - ., 2b - .
+	.rept	2
+	.long	undecoded + 4 - .
+	.endr
+	.zero	64
+	.text
 begin half_most			# ... and more that do
 	.section .rodata
 	.p2align 3

@@ -118,6 +118,7 @@ static void a_function_that_data_knows_inside_stays(void **state)
 		{ "unknown", SKIP_NONE }, { "half", SKIP_INNER_WORD },
 		{ "half_of_two", SKIP_INNER_WORD }, { "half_alone", SKIP_NONE },
 		{ "half_amid", SKIP_NONE }, { "half_most", SKIP_INNER_WORD },
+		{ "half_amid_unknown", SKIP_INNER_WORD },
 		{ "half_of_numbers", SKIP_NONE }, { "half_of_more", SKIP_INNER_WORD },
 		{ "half_packed", SKIP_INNER_WORD },
 		{ "half_far", SKIP_INNER_WORD }, { "away7", SKIP_INNER_WORD },

@@ -259,5 +259,6 @@ int main(void)
 		cmocka_unit_test(the_names_with_most_samples_are_kept),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -249,5 +249,6 @@ int main(void)
 		TEST(damage_is_seen),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
