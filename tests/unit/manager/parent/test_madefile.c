@@ -114,8 +114,11 @@ static struct scene begin(uid_t uid)
 static void end(struct scene *s)
 {
 	madefile_end(&s->made);
-	close(s->end);
-	(void)waitpid(s->pid, NULL, 0);
+	if (s->pid) {			/* it could begin, and has not ended */
+		close(s->end);
+		(void)kill(s->pid, SIGKILL);	/* others may hold its pipe, too */
+		assert_int_equal(waitpid(s->pid, NULL, 0), s->pid);
+	}
 	(void)unlink(s->map);
 	(void)rmdir(s->map);
 	(void)unlink(s->dump);
@@ -278,7 +281,7 @@ static void another_process_of_that_number_is_seen(void **state)
 	r.at_ns = now_ns();
 	assert_int_equal(ask_for(&s, &r, owner, &err), -1);
 	assert_non_null(strstr(err.text, "not there"));
-	s.end = -1;
+	s.pid = 0;
 	end(&s);
 }
 
@@ -540,6 +543,10 @@ static void who_waits_for_good_is_in_nobody_s_way(void **state)
 	int fd, lock = mkstemp(path);
 	if (!s.pid || !he_too.pid) {
 		end(&other);
+		end(&he_too);
+		end(&s);
+		close(lock);
+		(void)unlink(path);
 		skip();
 	}
 	assert_int_equal(flock(lock, LOCK_EX), 0);
@@ -583,5 +590,6 @@ int main(void)
 		cmocka_unit_test(who_waits_for_good_is_in_nobody_s_way),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
