@@ -45,13 +45,15 @@ before=$(counted anonymous) modules=$(ctl --json list | grep -c '"path"')
 "$root/bin/plain" jit
 taken_in
 check "code made at run time is told apart" more "$before" "$(counted anonymous)"
-made=$(ctl --json report 2>/dev/null | sed -n "s|.*made at run time by $root/bin/plain.\", \"samples\": \([0-9]*\).*|\1|p")
+made() { ctl --json report --limit=1000 2>/dev/null | sed -n "s|.*made at run time by $root/bin/plain.\", \"samples\": \([0-9]*\).*|\1|p"; }
+made=$(made)
 check "by the name of the program that made it" more 0 "$made"
-before=$(counted no_mapping) anonymous=$(counted anonymous)
+before=$(counted no_mapping)
 "$root/bin/plain" moved
 taken_in
 check "a place where nothing is known to be mapped is not that" more "$before" "$(counted no_mapping)"
-check "but told apart" same "$anonymous" "$(counted anonymous)"
+after=$(made)			# others on the machine may make code, too
+check "but told apart" [ "${after:-0}" -gt 0 -a "${after:-0}" -le "$made" ]
 check "in the report, too" test "$(ctl --json report 2>/dev/null | grep -c 'no known mapping')" = 1
 before=$(counted unknown)
 "$root/bin/plain" memfd "$root/bin/plain"
