@@ -75,6 +75,18 @@ bool utf8_is_shown(uint32_t c)
 	return (c & 0xfffe) != 0xfffe && (c < 0xfdd0 || c > 0xfdef);	/* noncharacters */
 }
 
+bool utf8_all_shown(const char *s)
+{
+	uint32_t c;
+
+	for (unsigned n; *s; s += n) {
+		n = utf8_next(s, &c);
+		if (!n || !utf8_is_shown(c))
+			return false;
+	}
+	return true;
+}
+
 /* What stands for the character at *s, which moves on behind it. */
 static size_t next_shown(const char **s, char out[ESCAPE_MAX])
 {

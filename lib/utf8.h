@@ -22,8 +22,9 @@
  * byte there begins none (it is no UTF-8, or the NUL). */
 unsigned utf8_next(const char *s, uint32_t *c);
 bool utf8_valid(const char *s);
-/* Is it shown as it is? */
+/* Is it shown as it is, or all of a text? */
 bool utf8_is_shown(uint32_t c);
+bool utf8_all_shown(const char *s);
 
 /* Most bytes that one byte of a text becomes. */
 enum { UTF8_GROWTH = 4 };

@@ -53,18 +53,6 @@ static void put_quoted(struct writer *w, const char *text)
 	wr_u8(w->out, '\'');
 }
 
-static bool can_stand(const char *name)
-{
-	uint32_t c;
-
-	for (unsigned n; *name; name += n) {
-		n = utf8_next(name, &c);
-		if (!n || !utf8_is_shown(c))
-			return false;
-	}
-	return true;
-}
-
 static uint64_t count_of(const struct writer *w, double count)
 {
 	return boltprofile_count(w->prog, count);
@@ -98,7 +86,7 @@ static void choose(struct writer *w)
 		for (uint32_t r = 0; fn->moved && r < fn->nrange; r++) {
 			if (!runs(w, fn, r))
 				continue;
-			if (can_stand(boltnames_plain(w->names, fn->range[r].addr)))
+			if (utf8_all_shown(boltnames_plain(w->names, fn->range[r].addr)))
 				w->number[w->first[f] + r] = ++n;
 			else
 				w->unnamed++;

@@ -30,18 +30,6 @@ struct reader {
 	uint32_t base;			/* functions that the module had before */
 };
 
-static bool is_shown(const char *s)
-{
-	uint32_t c;
-
-	for (unsigned n; *s; s += n) {
-		n = utf8_next(s, &c);
-		if (!n || !utf8_is_shown(c))
-			return false;
-	}
-	return true;
-}
-
 static bool parse_number(const char *s, int base, uint64_t max, uint64_t *out)
 {
 	char *end;
@@ -153,7 +141,7 @@ int evidence_read_names(struct evidence *e, struct bytes text, uint32_t first, s
 				*s = '\0';
 		}
 		for (int i = 0; i < n; i++)
-			good = good && is_shown(word[i]);
+			good = good && utf8_all_shown(word[i]);
 		good = good && take_line(&r, word, n);
 	}
 	if (!good || *line || r.at != e->place.n) {

@@ -114,23 +114,11 @@ void madeset_answer_free(struct madeset_answer *a)
 	*a = (struct madeset_answer){ 0 };
 }
 
-static bool is_shown(const char *s)
-{
-	uint32_t c;
-
-	for (unsigned n; *s; s += n) {
-		n = utf8_next(s, &c);
-		if (!n || !utf8_is_shown(c))
-			return false;
-	}
-	return true;
-}
-
 static bool add_name(struct madeset_answer *a, const char *name, uint32_t most)
 {
 	char cut[NAME_BYTES];
 
-	if (!*name || !is_shown(name) || a->nname == most)
+	if (!*name || !utf8_all_shown(name) || a->nname == most)
 		return false;
 	utf8_escape(name, cut, sizeof(cut));
 	a->name = memory_grow(a->name, a->nname + (size_t)1, sizeof(*a->name));

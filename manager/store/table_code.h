@@ -2,7 +2,7 @@
  *
  * A block table (lib/blocktable.h) has 16 bytes for each block; most of these follow from the
  * block before: it begins where that ends, in the same function, and has about an instruction
- * for each four bytes.  What does not follow is packed by columns, 5 to 9 bits a block.
+ * for each four bytes.  What does not follow is packed by columns, some 9 bits a block.
  * doc/formats.md has the form.
  */
 #ifndef MANAGER_STORE_TABLE_CODE_H

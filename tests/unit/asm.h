@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "binary/dynamic.h"
 #include "lib/err.h"
 #include "lib/io.h"
 #include "postmorph/analyze.h"
@@ -83,6 +84,31 @@ static inline const struct fn *asm_fn(const struct prog *prog, const char *name)
 			return &prog->fn[i];
 	fail_msg("no function %s", name);
 	return NULL;
+}
+
+struct asm_find {
+	const char *name;
+	vaddr value;
+};
+
+static inline void asm_take(void *ctx, uint32_t index, const struct symbol *s)
+{
+	struct asm_find *f = ctx;
+
+	(void)index;
+	if (strcmp(s->name, f->name) == 0)
+		f->value = s->value;
+}
+
+/* The value of a symbol, which is not 0. */
+static inline vaddr asm_symbol(const struct image *img, const char *name)
+{
+	struct asm_find f = { .name = name };
+
+	symbols_each(img, SHT_SYMTAB, asm_take, &f);
+	if (!f.value)
+		fail_msg("no symbol %s", name);
+	return f.value;
 }
 
 #endif

@@ -27,6 +27,7 @@ static void what_everybody_writes_stays_as_it_is(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
 		assert_true(utf8_valid(text[i]));
+		assert_true(utf8_all_shown(text[i]));
 		shown_as(text[i], text[i]);
 	}
 }
@@ -59,6 +60,7 @@ static void directions_and_ends_of_lines_are_escaped(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(kind) / sizeof(kind[0]); i++) {
 		assert_true(utf8_valid(kind[i].text));
+		assert_false(utf8_all_shown(kind[i].text));
 		shown_as(kind[i].text, kind[i].shown);
 	}
 }
@@ -83,6 +85,7 @@ static void what_is_no_utf8_is_shown_by_its_bytes(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(kind) / sizeof(kind[0]); i++) {
 		assert_false(utf8_valid(kind[i].text));
+		assert_false(utf8_all_shown(kind[i].text));
 		shown_as(kind[i].text, kind[i].shown);
 	}
 }

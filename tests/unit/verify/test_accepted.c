@@ -50,20 +50,6 @@ static uint32_t move_and_verify(const char *name, const char *flags, uint32_t nm
 	return move_orders(name, flags, nmoved, 1);
 }
 
-struct find {
-	const char *name;
-	vaddr value;
-};
-
-static void take_symbol(void *ctx, uint32_t index, const struct symbol *s)
-{
-	struct find *f = ctx;
-
-	(void)index;
-	if (strcmp(s->name, f->name) == 0)
-		f->value = s->value;
-}
-
 static void places_in_thread_local_storage_are_no_addresses(void **state)
 {
 	(void)state;
@@ -123,14 +109,11 @@ static void a_stub_may_be_the_last_of_its_segment(void **state)
 
 static vaddr symbol_value(struct bytes file, const char *name, struct arena *a)
 {
-	struct find f = { .name = name };
 	struct image img;
 	struct err err;
 
 	assert_int_equal(image_parse(file, a, &img, &err), 0);
-	symbols_each(&img, SHT_SYMTAB, take_symbol, &f);
-	assert_true(f.value);
-	return f.value;
+	return asm_symbol(&img, name);
 }
 
 /* In all combinations of blocks that move and blocks that stay. */

@@ -4,7 +4,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "binary/dynamic.h"
 #include "tests/unit/asm.h"
 #include "verify/lookup.h"
 #include "verify/parts.h"
@@ -25,29 +24,6 @@ static void bytes_are_the_same_if_each_is(void **state)
 	assert_false(verify_same_bytes(bytes_of(NULL, 0), bytes_of("b", 1)));
 }
 
-struct find {
-	const char *name;
-	vaddr value;
-};
-
-static void take(void *ctx, uint32_t index, const struct symbol *s)
-{
-	struct find *f = ctx;
-
-	(void)index;
-	if (strcmp(s->name, f->name) == 0)
-		f->value = s->value;
-}
-
-static vaddr at(const struct verify *v, const char *name)
-{
-	struct find f = { .name = name };
-
-	symbols_each(&v->orig, SHT_SYMTAB, take, &f);
-	assert_true(f.value);
-	return f.value;
-}
-
 static void padding_and_jumps_lead_on_and_calls_do_not(void **state)
 {
 	struct arena *a = arena_new();
@@ -60,10 +36,11 @@ static void padding_and_jumps_lead_on_and_calls_do_not(void **state)
 	v.gen = v.orig;
 	v.walk.cut = arena_array(a, v.orig.file.n / 8 + 1, 1);		/* nothing is */
 	assert_int_equal(verify_frames(&v), 0);
-	assert_true(verify_may_lead(&v, at(&v, "by_jump"), at(&v, "to")));
-	assert_false(verify_may_lead(&v, at(&v, "by_call"), at(&v, "to")));
-	assert_false(verify_may_lead(&v, at(&v, "by_chance"), at(&v, "to")));
-	assert_false(verify_may_lead(&v, at(&v, "without_frame"), at(&v, "to")));
+	vaddr to = asm_symbol(&v.orig, "to");
+	assert_true(verify_may_lead(&v, asm_symbol(&v.orig, "by_jump"), to));
+	assert_false(verify_may_lead(&v, asm_symbol(&v.orig, "by_call"), to));
+	assert_false(verify_may_lead(&v, asm_symbol(&v.orig, "by_chance"), to));
+	assert_false(verify_may_lead(&v, asm_symbol(&v.orig, "without_frame"), to));
 	arena_free(a);
 }
 

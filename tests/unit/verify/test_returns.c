@@ -4,7 +4,6 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "binary/dynamic.h"
 #include "tests/unit/asm.h"
 #include "verify/effect.h"
 #include "verify/parts.h"
@@ -38,27 +37,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-struct find {
-	const char *name;
-	vaddr value;
-};
-
-static void take(void *ctx, uint32_t index, const struct symbol *s)
-{
-	struct find *f = ctx;
-
-	(void)index;
-	if (strcmp(s->name, f->name) == 0)
-		f->value = s->value;
-}
-
 static struct effect call_of(const char *name)
 {
-	struct find f = { .name = name };
-
-	symbols_each(&v.orig, SHT_SYMTAB, take, &f);
-	assert_true(f.value);
-	return (struct effect){ .kind = INSN_CALL, .target = f.value };
+	return (struct effect){ .kind = INSN_CALL, .target = asm_symbol(&v.orig, name) };
 }
 
 static bool comes_back(const char *name)
