@@ -7,7 +7,7 @@
 # while it runs there is one test for each CPU, itself included, and such tests begin first, one after
 # the other.  Every test prints a plan 1..N and N lines `ok` or `not ok`; `# SKIP reason` marks a skip.  A crash, a time-out, a missing plan
 # and a plan that does not fit the lines are failures of their own.  Ends with the skips and their
-# reasons, the failures and their output, and the line `N passed, N failed, N skipped`.
+# reasons, the failures with what else was said than `ok`, and the line `N passed, N failed, N skipped`.
 set -u
 TIMEFORMAT='%U %S'
 cpus=$(nproc)
@@ -103,8 +103,8 @@ for i in $(seq "$n"); do
 	echo
 	echo "failed:"
 	sed 's/^/  /' "$out/$i.failures"
-	echo "  output, last 60 lines:"
-	tail -n 60 "$out/$i.out" | sed 's/^/    /'
+	echo "  output, last 60 lines but for what passed, and how it ended:"
+	awk '{ last = $0; fine = /^ok / } !fine; END { if (fine) print last }' "$out/$i.out" | tail -n 60 | sed 's/^/    /'
 done
 echo
 for i in $(seq "$n"); do
