@@ -42,7 +42,8 @@
 #include "manager/parent/regular.h"
 #include "manager/parent/role.h"
 
-enum { WAIT_MS = 5000 };		/* chosen */
+/* Chosen: for one, for those of a user at once, and of how much time one is forgotten. */
+enum { WAIT_MS = 5000, WAITED_MS = 2000, FORGET_PART = 100 };
 enum { SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 /* A clock of files is coarse, and the beginning of a process is known to some milliseconds. */
 #define SLACK_NS UINT64_C(2000000000)
@@ -242,32 +243,38 @@ static enum outcome child(const struct process *p, const struct madefile_request
 
 /* --- the parent --- */
 
-/* Where the child goes if it does not end; NULL: there is no room, or one of his. */
-static struct madefile_left *room(struct madefile *m, uid_t answers)
+/* His, as it is now, or room for him; NULL: too many have children that do not end. */
+static struct madefile_user *user_of(struct madefile *m, uid_t answers)
 {
-	struct madefile_left *found = NULL;
+	struct madefile_user *found = NULL;
+	uint64_t now_ms = role_now_ms();
 
-	for (unsigned i = 0; i < MADEFILE_LEFT; i++) {
-		struct madefile_left *l = &m->left[i];
+	for (unsigned i = 0; i < MADEFILE_USERS; i++) {
+		struct madefile_user *u = &m->user[i];
+		uint64_t forgotten_ms = (now_ms - u->at_ms) / FORGET_PART;
 
-		if (l->pid && waitpid(l->pid, NULL, WNOHANG) != 0)
-			l->pid = 0;
-		if (l->pid && l->answers == answers)
-			return NULL;
-		if (!l->pid)
-			found = l;
+		if (u->left && waitpid(u->left, NULL, WNOHANG) != 0)
+			u->left = 0;
+		u->waited_ms -= forgotten_ms < u->waited_ms ? forgotten_ms : u->waited_ms;
+		u->at_ms += forgotten_ms * FORGET_PART;
+		if (u->answers == answers && (u->left || u->waited_ms))
+			return u;
+		if (!u->left && (!found || u->waited_ms < found->waited_ms))
+			found = u;
 	}
+	if (found)
+		*found = (struct madefile_user){ .answers = answers, .at_ms = now_ms };
 	return found;
 }
 
 /* It is ours until it is waited for. */
 static void leave(struct madefile *m, pid_t pid, uid_t answers)
 {
-	struct madefile_left *l = room(m, answers);
+	struct madefile_user *u = user_of(m, answers);
 
 	(void)kill(pid, SIGKILL);
-	if (l)
-		*l = (struct madefile_left){ pid, answers };
+	if (u)
+		u->left = pid;
 }
 
 static int launch(struct madefile *m, const struct process *p, const struct madefile_request *r,
@@ -297,6 +304,7 @@ static int launch(struct madefile *m, const struct process *p, const struct made
 int madefile_start(struct madefile *m, const struct madefile_request *r, struct err *err)
 {
 	struct process p = { .dir = -1, .pid = r->pid };
+	struct madefile_user *u;
 	char dir[32];
 
 	(void)snprintf(dir, sizeof(dir), "/proc/%d", (int)r->pid);	/* fits */
@@ -309,8 +317,10 @@ int madefile_start(struct madefile *m, const struct madefile_request *r, struct 
 		err_set(err, ERR_REFUSED, "process %d: another one by now", (int)r->pid);
 	else if (!name_file(r, &p))
 		err_set(err, ERR_REFUSED, "'%s': not the name of a jitdump", r->dump);
-	else if (!room(m, p.answers))
+	else if (!(u = user_of(m, p.answers)) || u->left)
 		err_set(err, ERR_SYS, "the one before has not ended yet");
+	else if (u->waited_ms >= WAITED_MS)
+		err_set(err, ERR_SYS, "its user's files have taken too long lately");
 	else
 		rc = launch(m, &p, r, err);
 	if (p.dir >= 0)
@@ -320,6 +330,10 @@ int madefile_start(struct madefile *m, const struct madefile_request *r, struct 
 
 static void forget(struct madefile *m)
 {
+	struct madefile_user *u = user_of(m, m->answers);
+
+	if (u)
+		u->waited_ms += WAIT_MS - m->wait.left_ms;
 	close(m->pidfd);
 	if (m->copy >= 0)
 		close(m->copy);
@@ -348,12 +362,13 @@ int madefile_step(struct madefile *m, int *fd, char owner[MADEFILE_OWNER], struc
 		return 0;
 	*fd = -1;
 	(void)snprintf(owner, MADEFILE_OWNER, "%u", (unsigned)m->owner);	/* fits */
+	bool over = patience_over(&m->wait, role_now_ms());
 	if (waitpid(m->child, &status, WNOHANG) == m->child) {
 		*fd = take_copy(m, status, why);
 		forget(m);
 		return 1;
 	}
-	if (!patience_over(&m->wait, role_now_ms()))
+	if (!over)
 		return 0;
 	madefile_end(m);
 	err_set(why, ERR_REFUSED, "what it wrote of its code: it took too long");

@@ -6,7 +6,8 @@
  * become the process's own user, sees the process's own root folder, and may do nothing that
  * he may not; what comes of it is a sealed memory file.  It is given some seconds: who waits
  * for it, the parent, does something else meanwhile, and while there is one that cannot even
- * be killed nothing is read for whoever answers for that process.
+ * be killed nothing is read for whoever answers for that process; nor while he has had more
+ * waiting than a hundredth of the time is.
  */
 #ifndef MANAGER_PARENT_MADEFILE_H
 #define MANAGER_PARENT_MADEFILE_H
@@ -21,14 +22,15 @@
 
 struct err;
 
-enum { MADEFILE_LEFT = 16 };	/* chosen */
+enum { MADEFILE_USERS = 16 };	/* chosen */
 
 struct madefile {		/* zeroed: none is under way */
 	pid_t child;		/* 0: none */
-	struct madefile_left {	/* killed, and not seen to have ended yet */
-		pid_t pid;	/* 0: none */
+	struct madefile_user {	/* of those that had most of it; zeroed: nobody */
 		uid_t answers;	/* as below */
-	} left[MADEFILE_LEFT];
+		pid_t left;	/* killed, and not seen to have ended yet; 0: none */
+		uint64_t waited_ms, at_ms;	/* less what is forgotten, at that time */
+	} user[MADEFILE_USERS];
 	int pidfd, copy;	/* while there is a child */
 	uid_t owner;
 	uid_t answers;			/* for it: its user, or who has his namespace */

@@ -289,15 +289,22 @@ static unsigned left(const struct madefile *m)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < MADEFILE_LEFT; i++)
-		n += m->left[i].pid != 0;
+	for (unsigned i = 0; i < MADEFILE_USERS; i++)
+		n += m->user[i].left != 0;
 	return n;
 }
 
-/* It is stopped, as by a file system that does not answer. */
+static void some_time_later(struct madefile *m, uint64_t seconds)
+{
+	for (unsigned i = 0; i < MADEFILE_USERS; i++)
+		m->user[i].at_ms -= 1000 * seconds;
+}
+
+/* It is stopped, as by a file system that does not answer.  Nor is the next of his waited for
+ * soon: of 100 seconds one. */
 static void who_does_not_end_is_not_waited_for(void **state)
 {
-	struct scene s = begin(0);
+	struct scene s = begin(0), other = { 0 };
 	const struct madefile_request r = request(&s);
 	char owner[MADEFILE_OWNER];
 	struct err err = { 0 };
@@ -323,8 +330,29 @@ static void who_does_not_end_is_not_waited_for(void **state)
 	assert_in_range(time(NULL) - from, 3, 60);
 	assert_int_equal(left(&s.made), 1);
 	(void)usleep(50000);
-	is_copied(&s, "", getuid());
+	is_refused(&s, "", "taken too long lately");
 	assert_int_equal(left(&s.made), 0);
+	some_time_later(&s.made, 250);
+	is_refused(&s, "", "taken too long lately");
+	if (geteuid() == 0) {
+		other = begin(OTHER);
+		other.made = s.made;
+		is_copied(&other, "", OTHER);
+		end(&other);
+	}
+	some_time_later(&s.made, 100);
+	is_copied(&s, "", getuid());
+	end(&s);
+}
+
+/* Many that answer at once are no burden. */
+static void who_answers_is_always_asked(void **state)
+{
+	struct scene s = begin(0);
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		is_copied(&s, "", getuid());
 	end(&s);
 }
 
@@ -565,6 +593,7 @@ static void who_waits_for_good_is_in_nobody_s_way(void **state)
 	assert_int_equal(flock(lock, LOCK_EX | LOCK_NB), 0);
 	close(lock);
 	assert_int_equal(unlink(path), 0);
+	some_time_later(&s.made, 1000);
 	is_refused(&s, "", "the one before has not ended");
 	he_too.made = s.made;
 	is_refused(&he_too, "", "the one before has not ended");
@@ -584,6 +613,7 @@ int main(void)
 		cmocka_unit_test(what_is_large_or_old_is_refused),
 		cmocka_unit_test(another_process_of_that_number_is_seen),
 		cmocka_unit_test(who_does_not_end_is_not_waited_for),
+		cmocka_unit_test(who_answers_is_always_asked),
 		cmocka_unit_test(a_user_s_file_is_read_as_he_would),
 		cmocka_unit_test(a_process_calls_itself_what_it_sees),
 		cmocka_unit_test(a_file_system_of_his_own_holds_up_nobody),
