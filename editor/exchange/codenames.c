@@ -1,8 +1,8 @@
 /* codenames.c - names of code that a program has made at run time; see codenames.h
  *
- * All pieces of code are gathered as the file has them, and given to the places they cover from
- * the last one on: a place that has its name is passed by, so that a file of millions of pieces
- * on top of each other takes no longer than its length.
+ * Pieces of code are given to the places they cover from the file's last one on: a place that
+ * has its name is passed by, so that a file of millions of pieces on top of each other takes no
+ * longer than its length, and of pieces that cover none nothing is kept.
  *
  * Tested by tests/unit/editor/exchange/test_codenames.c.
  */
@@ -21,25 +21,24 @@ enum { NAME_MAX_BYTES = 512 };		/* chosen; what is longer is cut */
 enum { JITDUMP_HEADER = 40, RECORD_HEADER = 16, CODE_LOAD = 0 };
 #define JITDUMP_MAGIC 0x4a695444u
 
-struct code {
-	uint64_t start, size;
+struct code {				/* that covers a place */
 	struct bytes name;
+	uint32_t number;		/* in the answer, from 1; 0: not written yet */
 };
 
 struct place {
 	uint64_t addr;
 	uint32_t line;			/* its place in the answer */
 	uint32_t next;			/* the first from it on that has no name yet */
-	uint32_t code;			/* code[] that it is in, + 1; 0: none */
+	struct code *code;		/* that it is in; NULL: none */
 };
 
 struct names {
 	struct arena *arena;
-	VEC(struct code) code;
-	VEC(struct place) place;
+	VEC(struct place) place;	/* by address until all have been given */
 };
 
-/* --- perf's map --- */
+/* --- places --- */
 
 static bool hex(struct rd *r, uint64_t *out)
 {
@@ -59,79 +58,6 @@ static bool hex(struct rd *r, uint64_t *out)
 	*out = v;
 	return r->p > from && r->p - from <= 16;
 }
-
-static bool blank(struct rd *r)
-{
-	const uint8_t *from = r->p;
-
-	while (r->p < r->end && (*r->p == ' ' || *r->p == '\t'))
-		r->p++;
-	return r->p > from;
-}
-
-static void add(struct names *n, uint64_t start, uint64_t size, struct bytes name)
-{
-	const uint8_t *nul = name.n ? memchr(name.p, 0, name.n) : NULL;
-
-	if (nul)
-		name.n = (uint64_t)(nul - name.p);
-	if (name.n > NAME_MAX_BYTES)
-		name.n = NAME_MAX_BYTES;
-	if (name.n && size && size <= UINT64_MAX - start)
-		vec_push(n->arena, &n->code, ((struct code){ start, size, name }));
-}
-
-/* A line that is none is passed by: a program that is just writing leaves half a line. */
-static void read_map(struct names *n, struct bytes file)
-{
-	for (uint64_t at = 0; at < file.n; ) {
-		const uint8_t *p = file.p + at, *nl = memchr(p, '\n', file.n - at);
-		struct bytes line = { p, nl ? (uint64_t)(nl - p) : file.n - at };
-		struct rd r = rd_of(line);
-		uint64_t start, size;
-
-		if (hex(&r, &start) && blank(&r) && hex(&r, &size) && blank(&r))
-			add(n, start, size, (struct bytes){ r.p, rd_left(&r) });
-		at += line.n + 1;
-	}
-}
-
-/* --- jitdump --- */
-
-static void read_load(struct names *n, struct rd *r)
-{
-	(void)rd_skip(r, 16);		/* pid, tid, vma */
-	uint64_t start = rd_u64(r), size = rd_u64(r);
-	(void)rd_u64(r);		/* index */
-	if (!r->bad)
-		add(n, start, size, (struct bytes){ r->p, rd_left(r) });
-}
-
-/* What follows a record that is cut off, as one that is just written is, is not looked at. */
-static int read_dump(struct names *n, struct bytes file, struct err *err)
-{
-	struct rd r = rd_of(file);
-
-	(void)rd_skip(&r, 8);		/* magic, version */
-	uint32_t header = rd_u32(&r);
-	if (r.bad || header < JITDUMP_HEADER || header > file.n)
-		return err_set(err, ERR_INPUT, "a jitdump with a header of %u bytes", header);
-	for (uint64_t at = header; file.n - at >= RECORD_HEADER; ) {
-		struct rd h = rd_of(bytes_at(file, at, RECORD_HEADER));
-		uint32_t id = rd_u32(&h), size = rd_u32(&h);
-		struct bytes record = bytes_at(file, at, size);
-
-		if (size < RECORD_HEADER || !record.p)
-			break;
-		struct rd body = rd_of(bytes_at(record, RECORD_HEADER, size - RECORD_HEADER));
-		if (id == CODE_LOAD)
-			read_load(n, &body);
-		at += size;
-	}
-	return 0;
-}
-
-/* --- places --- */
 
 static int by_address(const void *a, const void *b)
 {
@@ -178,22 +104,97 @@ static uint32_t open_from(struct names *n, uint32_t i)
 	return i;
 }
 
-static void name_places(struct names *n)
+/* To places that have none: what comes later in the file came first. */
+static void give(struct names *n, uint64_t start, uint64_t size, struct bytes name)
 {
+	const uint8_t *nul = name.n ? memchr(name.p, 0, name.n) : NULL;
 	struct place *p = n->place.v;
+	struct code *code = NULL;
 
-	for (uint32_t i = 0; i < n->place.n; i++)
-		p[i].next = i;
-	for (uint32_t k = n->code.n; k-- > 0; ) {
-		const struct code *c = &n->code.v[k];
-		uint32_t i = search_first(m, 0, n->place.n, p[m].addr < c->start);
-
-		for (i = open_from(n, i);
-		     i < n->place.n && p[i].addr - c->start < c->size; i = open_from(n, i)) {
-			p[i].code = k + 1;
-			p[i].next = i + 1;
+	if (nul)
+		name.n = (uint64_t)(nul - name.p);
+	if (name.n > NAME_MAX_BYTES)
+		name.n = NAME_MAX_BYTES;
+	if (!name.n || !size || size > UINT64_MAX - start)
+		return;
+	uint32_t i = search_first(m, 0, n->place.n, p[m].addr < start);
+	for (i = open_from(n, i); i < n->place.n && p[i].addr - start < size;
+	     i = open_from(n, i)) {
+		if (!code) {
+			code = arena_alloc(n->arena, sizeof(*code));
+			*code = (struct code){ .name = name };
 		}
+		p[i].code = code;
+		p[i].next = i + 1;
 	}
+}
+
+/* --- perf's map --- */
+
+static bool blank(struct rd *r)
+{
+	const uint8_t *from = r->p;
+
+	while (r->p < r->end && (*r->p == ' ' || *r->p == '\t'))
+		r->p++;
+	return r->p > from;
+}
+
+/* A line that is none is passed by: a program that is just writing leaves half a line. */
+static void read_map(struct names *n, struct bytes file)
+{
+	for (uint64_t end = file.n; end; ) {
+		const uint8_t *nl = memrchr(file.p, '\n', end - 1);
+		uint64_t at = nl ? (uint64_t)(nl - file.p) + 1 : 0, start, size;
+		struct rd r = rd_of((struct bytes){ file.p + at, end - at });
+
+		if (end > at && r.end[-1] == '\n')
+			r.end--;
+		if (hex(&r, &start) && blank(&r) && hex(&r, &size) && blank(&r))
+			give(n, start, size, (struct bytes){ r.p, rd_left(&r) });
+		end = at;
+	}
+}
+
+/* --- jitdump --- */
+
+static void read_load(struct names *n, struct rd *r)
+{
+	(void)rd_skip(r, 16);		/* pid, tid, vma */
+	uint64_t start = rd_u64(r), size = rd_u64(r);
+	(void)rd_u64(r);		/* index */
+	if (!r->bad)
+		give(n, start, size, (struct bytes){ r->p, rd_left(r) });
+}
+
+/* What follows a record that is cut off, as one that is just written is, is not looked at. */
+static int read_dump(struct names *n, struct bytes file, struct err *err)
+{
+	struct rd r = rd_of(file);
+	VEC(struct bytes) load = { 0 };
+
+	(void)rd_skip(&r, 8);		/* magic, version */
+	uint32_t header = rd_u32(&r);
+	if (r.bad || header < JITDUMP_HEADER || header > file.n)
+		return err_set(err, ERR_INPUT, "a jitdump with a header of %u bytes", header);
+	for (uint64_t at = header; file.n - at >= RECORD_HEADER; ) {
+		struct rd h = rd_of(bytes_at(file, at, RECORD_HEADER));
+		uint32_t id = rd_u32(&h), size = rd_u32(&h);
+		struct bytes record = bytes_at(file, at, size);
+
+		if (size < RECORD_HEADER || !record.p)
+			break;
+		if (id == CODE_LOAD)
+			vec_push(n->arena, &load, bytes_at(record, RECORD_HEADER,
+							   size - RECORD_HEADER));
+		at += size;
+	}
+	while (load.n) {
+		struct rd body = rd_of(load.v[--load.n]);
+
+		read_load(n, &body);
+	}
+	return 0;
 }
 
 /* --- the answer --- */
@@ -207,43 +208,48 @@ static void put_name(struct names *n, const struct code *c, struct wr *out)
 	free(shown);
 }
 
+static void answer(struct names *n, struct wr *out)
+{
+	uint32_t nfunction = 0;
+
+	for (uint32_t i = 0; i < n->place.n; i++) {
+		struct code *c = n->place.v[i].code;
+
+		if (!c) {
+			wr_text(out, "place\t0x0\t0x0\t-\n");
+			continue;
+		}
+		if (!c->number) {
+			c->number = ++nfunction;
+			wr_text(out, "function\t0x0\t0\t");
+			put_name(n, c, out);
+			wr_text(out, "\n");
+		}
+		wr_text(out, "frame\t0\t\t");
+		put_name(n, c, out);
+		wr_text(out, arena_printf(n->arena, "\nplace\t0x0\t0x0\t%u\n", c->number - 1));
+	}
+}
+
 int codenames_resolve(struct bytes file, struct bytes places, struct arena *a, struct wr *out,
 		      struct err *err)
 {
 	struct names n = { .arena = a };
 	struct rd magic = rd_of(file);
 	bool dump = rd_u32(&magic) == JITDUMP_MAGIC && !magic.bad;
-	uint32_t nfunction = 0;
 
-	if (dump && read_dump(&n, file, err) < 0)
-		return -1;
-	if (!dump)
-		read_map(&n, file);
 	if (read_places(&n, places, err) < 0)
 		return -1;
 	if (n.place.n)
 		qsort(n.place.v, n.place.n, sizeof(*n.place.v), by_address);
-	name_places(&n);
-	uint32_t *number = arena_array(a, n.code.n + (size_t)1, sizeof(*number));
+	for (uint32_t i = 0; i < n.place.n; i++)
+		n.place.v[i].next = i;
+	if (dump && read_dump(&n, file, err) < 0)
+		return -1;
+	if (!dump)
+		read_map(&n, file);
 	if (n.place.n)
 		qsort(n.place.v, n.place.n, sizeof(*n.place.v), by_line);
-	for (uint32_t i = 0; i < n.place.n; i++) {
-		uint32_t code = n.place.v[i].code;
-
-		if (!code) {
-			wr_text(out, "place\t0x0\t0x0\t-\n");
-			continue;
-		}
-		const struct code *c = &n.code.v[code - 1];
-		if (!number[code]) {
-			number[code] = ++nfunction;
-			wr_text(out, "function\t0x0\t0\t");
-			put_name(&n, c, out);
-			wr_text(out, "\n");
-		}
-		wr_text(out, "frame\t0\t\t");
-		put_name(&n, c, out);
-		wr_text(out, arena_printf(a, "\nplace\t0x0\t0x0\t%u\n", number[code] - 1));
-	}
+	answer(&n, out);
 	return 0;
 }

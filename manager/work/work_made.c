@@ -30,7 +30,7 @@
  * samples stand for.  Of one drain so many questions, files, bytes, and time until files have
  * come: one that never does takes five seconds (manager/parent/madefile.c). */
 enum { LEAST_SAMPLES = 4, QUESTIONS = 128, FILES = 32, FILES_MS = 12000, JOBS = 256 };
-enum { JOB_MIB = 1024, JOB_S = 10 };
+enum { JOB_MIB = 512, JOB_S = 10 };
 enum { PURSE_HOURS = 2 };		/* chosen: it holds what comes in these */
 static const uint64_t bytes_for_sample = 1 << 20, most_bytes = 64 << 20,
 		      bytes_of_drain = 256 << 20;
