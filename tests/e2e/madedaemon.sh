@@ -46,11 +46,11 @@ over() {		# the last one that was begun
 	exec {hold}>&-
 	wait "${running[-1]}"
 }
-report() { ctl --json report "$@"; }
+report() { ctl --json report --limit=1000 "$@"; }
 of() { echo "[.procedures[] | select(.module == \"[made at run time by $1]\")]"; }
 names() { report | jq -c "$(of "$1") | map(.procedure) | sort"; }
 # NAME's share of what PROGRAM made is about PCT.
-share() { report --limit=1000 | jq "$(of "$1") | (map(.samples) | add) as \$all |
+share() { report | jq "$(of "$1") | (map(.samples) | add) as \$all |
 	(.[] | select(.procedure == \"$2\")).samples / \$all * 100 | . > $3 - 12 and . < $3 + 12" | grep -qx true; }
 none='["[code made at run time]"]'
 unnamed() { local n; n=$(names "$1"); echo "$n"; [ "$n" = "$none" ]; }
@@ -171,7 +171,7 @@ check "root sees what both have made" test "$(report "$tool" | jq -c '.procedure
 	"[\"Quarter::run\",\"$shown\",\"the other one's secret\"]"
 check "a user sees what he has made with his program" test "$(as $one --json report "$tool" |
 	jq -c '.procedures | map(.procedure) | sort')" = "[\"Quarter::run\",\"$shown\"]"
-check "also among all" test "$(as $one --json report | jq -c "$(of "$root/$one/tool") | map(.procedure) | sort")" = \
+check "also among all" test "$(as $one --json report --limit=1000 | jq -c "$(of "$root/$one/tool") | map(.procedure) | sort")" = \
 	"[\"Quarter::run\",\"$shown\"]"
 check "and less than root" awk -v his="$(as $one --json report "$tool" | jq '[.procedures[].samples] | add')" \
 	-v all="$(report "$tool" | jq '[.procedures[].samples] | add')" 'BEGIN { exit !(his > 0 && his < all) }'
