@@ -25,7 +25,7 @@ run_one() {		# NUMBER PROGRAM
 	limit=${TIMEOUT:-$(seconds)}
 	{ time timeout --kill-after=10 "$limit" "$2" >"$log.out" 2>&1 </dev/null; } 2>"$log.cpu"
 	rc=$?
-	awk -v name="$2" -v rc=$rc -v limit="$limit" -v base="$log" '
+	LC_ALL=C awk -v name="$2" -v rc=$rc -v limit="$limit" -v base="$log" '
 	/^1\.\.[0-9]+/ { plan += substr($0, 4) + 0; planned = 1 }
 	/^(not )?ok( |$)/ {
 		seen++
@@ -104,7 +104,7 @@ for i in $(seq "$n"); do
 	echo "failed:"
 	sed 's/^/  /' "$out/$i.failures"
 	echo "  output, last 60 lines but for what passed, and how it ended:"
-	awk '{ last = $0; fine = /^ok / } !fine; END { if (fine) print last }' "$out/$i.out" | tail -n 60 | sed 's/^/    /'
+	LC_ALL=C awk '{ last = $0; fine = /^ok / } !fine; END { if (fine) print last }' "$out/$i.out" | tail -n 60 | sed 's/^/    /'
 done
 echo
 for i in $(seq "$n"); do
