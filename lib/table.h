@@ -68,6 +68,9 @@ struct table_look {
 	bool colour;
 	/* How a cell is painted, TABLE_RED and its like; NULL: not.  May be NULL itself. */
 	const char *(*paint)(const char *title, const char *column, const char *raw);
+	/* The columns that go, in this order, where the terminal is too narrow, and NULL; or
+	 * NULL itself.  May be NULL. */
+	const char *const *(*spare)(const char *title);
 };
 void table_show_all(struct table *const *t, int n, FILE *f, const struct table_look *look);
 

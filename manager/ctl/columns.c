@@ -30,6 +30,28 @@ static const char *const *usual_of(const char *title)
 	return NULL;
 }
 
+static const struct {
+	const char *title, *name[MOST];
+} spare[] = {
+	{ "modules", { "cumulative_pct" } },	/* where it also has callees */
+	{ "procedures", { "entry", "size_bytes", "cumulative_pct", "share_pct" } },
+	{ "lines", { "cumulative_pct" } },
+	{ "functions", { "cumulative_pct" } },
+	{ "callers", { "called_by_module" } },
+	{ "blocks", { "per_instruction", "size_bytes" } },
+	{ "instructions", { "executions", "best_cycles", "source" } },
+	{ "stats", { "min", "max", "range_pct", "share_pct" } },
+	{ "diff", { "before_pct", "after_pct" } },
+};
+
+const char *const *columns_spare(const char *title)
+{
+	for (size_t i = 0; i < sizeof(spare) / sizeof(spare[0]); i++)
+		if (strcmp(spare[i].title, title) == 0)
+			return spare[i].name;
+	return NULL;
+}
+
 /* Counters that count nothing tell people nothing.  Of these tables, by that column. */
 static const struct {
 	const char *title, *count;
