@@ -116,12 +116,14 @@ static void step(struct machine *m, const struct insntime *t, uint32_t i, struct
 		m->store[m->nstore % STORES] = (struct store){ t->memory, done, i };
 		m->nstore++;
 	}
-	for (int r = 0; r < INSNTIME_REGISTERS; r++)
+	for (int r = 0; r < INSNTIME_REGISTERS; r++) {
 		if (t->writes >> r & 1) {
 			m->ready[r] = done;
 			m->writer[r] = i;
-			m->written[r] = i + (uint64_t)1;
 		}
+		if ((t->writes | t->moved) >> r & 1)
+			m->written[r] = i + (uint64_t)1;
+	}
 	double retires = fmax(m->retired + 1 / WIDTH, done);
 	out->cycles = i ? retires - m->retired : retires;
 	if (out->cycles > 1 / WIDTH + 1e-9)

@@ -122,6 +122,31 @@ static void a_load_waits_for_the_store(void **state)
 	assert_int_equal(last(2, 1)->unforwarded, UINT32_MAX);
 }
 
+/* Registers that are saved and restored: none waits for another. */
+static void pushes_and_pops_do_not_wait_for_each_other(void **state)
+{
+	struct insntime insn[8];
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		insn[i] = (struct insntime){
+			.reads = BIT(4), .address = BIT(4), .moved = BIT(4), .busy = 0.17,
+			.memory = { 4, NONE, 0, 8, 0 }, .store = i < 4, .load = i >= 4,
+			.writes = i < 4 ? 0 : BIT(8 + i), .latency = i < 4 ? 1 : 0,
+			.class = i < 4 ? INSNTIME_STORE : INSNTIME_LOAD,
+		};
+	is_near(loop(insn, 8), 8 / 6.0);
+	/* but it moves: what is behind it is at another address */
+	insn[1] = plain(0, 0);
+	insn[2] = insn[4];
+	insn[2].memory.disp = -4;
+	(void)loop(insn, 3);
+	assert_int_equal(last(3, 2)->unforwarded, (ROUNDS - 1) * 3);
+	insn[1].moved = BIT(4);
+	(void)loop(insn, 3);
+	assert_int_equal(last(3, 2)->unforwarded, UINT32_MAX);
+}
+
 static void cycles_add_up(void **state)
 {
 	struct insntime insn[] = {
@@ -141,6 +166,7 @@ int main(void)
 		cmocka_unit_test(a_unit_is_one_at_a_time),
 		cmocka_unit_test(a_load_takes_its_latency_where_its_address_waits),
 		cmocka_unit_test(a_load_waits_for_the_store),
+		cmocka_unit_test(pushes_and_pops_do_not_wait_for_each_other),
 		cmocka_unit_test(cycles_add_up),
 	};
 
