@@ -249,8 +249,9 @@ void ctl_evidence_notes(const struct evidence *e)
 			 "rows: who called it may be missing in their stacks", e->guessed,
 			 e->total);
 	if (e->damaged)
-		say_line(stderr, "morphctl: left out are %llu parts of the recording that are "
-			 "damaged or cut off", (unsigned long long)e->damaged);
+		say_line(stderr, "morphctl: %s: %llu part%s left out, damaged or cut off",
+			 e->damaged_in, (unsigned long long)e->damaged,
+			 e->damaged == 1 ? "" : "s");
 }
 
 int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uint32_t n,
