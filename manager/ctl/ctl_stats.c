@@ -325,8 +325,11 @@ static int run(const struct ctl *ctl, const struct command *c, int argc, char **
 	int sort = ctl_evidence_sort(o.sort, c->sort_name), n = argc - optind;
 	if (sort < 0)
 		code = ctl_evidence_wrong_sort(ctl, o.sort, c->sort_name);
-	else if (n < c->least || n > c->most)
+	else if (n < c->least || n > c->most) {
+		say_line(stderr, "morphctl %s: %s recordings are compared, not %d",
+			 ctl->command->name, c->most == 2 ? "two" : "two or more", n);
 		code = ctl_usage(ctl);
+	}
 	if (code == 0) {
 		a = arena_new();
 		code = read_set(&o, argv + optind, (uint32_t)n, a, &s);

@@ -95,7 +95,7 @@ static void procedures_are_told_most_first(void **state)
 	report(&d, 3, limited,
 	       "\ntable procedures\n"
 	       "/usr/bin/a\tfn_2000\t60.000000\t75.000000\t75.000000\t8192\t144\t\n"
-	       "/usr/bin/a\t[all others]\t20.000000\t25.000000\t100.000000\t0\t0\t\n");
+	       "/usr/bin/a\t[all others]\t20.000000\t25.000000\t100.000000\t\t\t\n");
 	daemon_close(&d);
 }
 
@@ -113,10 +113,8 @@ static void programs_are_told_most_first(void **state)
 	       "\ntable modules\n"
 	       "/usr/bin/a\t80.000000\t80.000000\t80.000000\t0\t\n"
 	       "/usr/bin/b\t20.000000\t20.000000\t100.000000\t0\t\n"
-	       "[code made at run time]\t0.000000\t0.000000\t100.000000\t0\t\n"
-	       "[all others]\t0.000000\t0.000000\t100.000000\t0\t\n"
 	       "table procedures\n"
-	       "[all others]\t\t100.000000\t100.000000\t100.000000\t0\t0\t\n");
+	       "[all others]\t\t100.000000\t100.000000\t100.000000\t\t\t\n");
 	daemon_close(&d);
 }
 
