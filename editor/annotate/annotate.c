@@ -293,6 +293,19 @@ static int find_function(struct work *w, vaddr entry, struct err *err)
 	return 0;
 }
 
+/* What was counted in other runs. */
+static int add_counted(struct bytes text, struct arena *a, struct profile *p, struct err *err)
+{
+	struct profile *counted = arena_alloc(a, sizeof(*counted));
+
+	if (!text.p)
+		return 0;
+	if (profile_read(text, a, counted, err) < 0)
+		return err_wrap(err, "what was counted");
+	p->counted = counted;
+	return 0;
+}
+
 int annotated_read(const struct annotate_input *in, struct arena *a, struct annotated *out,
 		   struct err *err)
 {
@@ -307,7 +320,8 @@ int annotated_read(const struct annotate_input *in, struct arena *a, struct anno
 		return -1;
 	if (in->counts.p && profile_read(in->counts, a, r.profile, err) < 0)
 		return err_wrap(err, "the counts");
-	if (!in->counts.p && profile_of(&w, in->file, r.samples, r.profile, err) < 0)
+	if (!in->counts.p && (profile_of(&w, in->file, r.samples, r.profile, err) < 0 ||
+			      add_counted(in->counted, a, r.profile, err) < 0))
 		return -1;
 	if (in->counts.p && !profile_is_exact(r.profile))
 		return err_set(err, ERR_INPUT, "the counts are not exact: clock %s",

@@ -44,7 +44,8 @@ enum job_kind {
 	 * was recognised, as text */
 	JOB_INHERIT,
 	/* in: original, samples, perhaps exact profile.  out: where the cycles of a function
-	 * go, as text.  a: its entry, b: thousandths of a cycle that a sample stands for */
+	 * go, as text.  a: its entry, b: thousandths of a cycle that a sample stands for, or
+	 * JOB_COUNTED_BESIDE: the profile is beside the samples, as JOB_OPTIMIZE has it */
 	JOB_ANNOTATE,
 	/* in: file, places, perhaps its debug file.  out: what stands there, as text */
 	JOB_PLACES,
@@ -70,6 +71,8 @@ enum job_kind {
 	JOB_UNWIND,
 	NJOB
 };
+
+#define JOB_COUNTED_BESIDE UINT64_MAX
 
 /* What JOB_EXPORT writes. */
 enum job_form {
