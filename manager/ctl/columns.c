@@ -17,6 +17,7 @@ static const struct {
 } usual[] = {
 	{ "modules", { "path", "samples", "generation", "state", "speed" } },
 	{ "saved", { "path", "cpu_s", "times_as_fast", "saved_s", "low_s", "high_s" } },
+	{ "reasons", { "reason", "functions", "bytes" } },
 	{ "unmeasured", { "path", "generation", "cpu_s", "why" } },
 	{ "reoptimized", { "path", "generation", "installed", "samples", "functions",
 			   "functions_moved" } },

@@ -134,8 +134,9 @@ static void open_with_job(struct daemon *d, const char *says, char path[PATH_BYT
 static void what_the_analysis_says_is_told_in_tables(void **state)
 {
 	static const char said[] =
-		"module /usr/bin/a\n\nreasons\nreason  functions  bytes\nmovable  12  3456\n"
-		"an indirect jump   2  99\n\nconfidence\nconfidence  work  branches\n"
+		"module /usr/bin/a\n\nreasons\nreason  functions  bytes\n"
+		"movable  12  3456  none\n"
+		"an indirect jump   2  99  jump\n\nconfidence\nconfidence  work  branches\n"
 		"high  90.5  80.25\nlow  9.5  19.75\n\nprofile\nleft_out\n"
 		"samples in no block\n\nnothing\n";
 	const char *argv[] = { "explain", NULL };
@@ -152,8 +153,8 @@ static void what_the_analysis_says_is_told_in_tables(void **state)
 	assert_non_null(tables);
 	assert_string_equal(tables,
 	       "table reasons\n"
-	       "movable\t12\t3456\t\n"
-	       "an indirect jump\t2\t99\t\n"
+	       "movable\t12\t3456\tnone\t\n"
+	       "an indirect jump\t2\t99\tjump\t\n"
 	       "table confidence\n"
 	       "high\t90.500000\t80.250000\t\n"
 	       "low\t9.500000\t19.750000\t\n"
