@@ -459,14 +459,17 @@ static int read_option(const char *arg, struct show_report *r, struct err *err)
 		       err_set(err, ERR_USAGE, "--limit: '%.80s' is not a number from 1 to %d",
 			       arg + 8, MAX_LIMIT);
 	}
+	if (strncmp(arg, "--by=", 5) == 0)
+		return read_by(arg + 5, &r->by) ? 0 :
+		       err_set(err, ERR_USAGE, "--by: '%.80s' is none of machine, program, "
+			       "module, procedure, user", arg + 5);
 	if (strcmp(arg, "--sort=name") == 0)
 		r->by_name = true;
 	else if (arg[0] != '-')
 		r->module = arg;
 	else if (!show_read_ns(arg, "--since=", &r->since_ns) &&
 		 !show_read_ns(arg, "--until=", &r->until_ns) &&
-		 strcmp(arg, "--sort=count") != 0 &&
-		 (strncmp(arg, "--by=", 5) != 0 || !read_by(arg + 5, &r->by)))
+		 strcmp(arg, "--sort=count") != 0)
 		return err_set(err, ERR_USAGE, "unknown option '%s'", arg);
 	if (strncmp(arg, "--until=", 8) == 0 && !r->until_ns)	/* which is no bound here */
 		return err_set(err, ERR_USAGE, "--until: there is no time before 1970");
@@ -480,6 +483,9 @@ int show_report_options(int argc, const char *const *argv, struct show_report *o
 	for (int i = 1; i < argc; i++)
 		if (read_option(argv[i], out, err) < 0)
 			return -1;
+	/* of procedures it is not known when they ran */
+	if ((out->since_ns || out->until_ns) && out->by == SHOW_BY_ALL && !out->module)
+		out->by = SHOW_BY_MODULE;
 	if (out->module && out->by != SHOW_BY_ALL && out->by != SHOW_BY_PROGRAM)
 		return err_set(err, ERR_USAGE, "--by is for all modules together, not for "
 			       "one, but for --by=program");

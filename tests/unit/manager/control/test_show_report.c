@@ -160,7 +160,8 @@ static void what_cannot_be_told_apart_is_refused(void **state)
 
 	(void)state;
 	begin(&d);
-	says(report(&d, asker(), "--by=line", NULL), "unknown option '--by=line'");
+	says(report(&d, asker(), "--by=line", NULL),
+	     "--by: 'line' is none of machine, program, module, procedure, user");
 	says(report(&d, asker(), "--by=user", "/home/bob/tool"), "--by is for all modules");
 	daemon_close(&d);
 }
