@@ -106,9 +106,10 @@ const struct ctl_command ctl_commands[] = {
 	  "        page of HTML (no daemon needed)",
 	  ctl_export },
 	{ "cfg",
-	  "MODULE FUNCTION --log=LOG|PROFILE [--dot] [--output=FILE] [--binary=FILE]...\n"
-	  "        [--store=DIR]",
-	  "a function's flow graph with executions, as text or for Graphviz (no daemon needed)",
+	  "MODULE FUNCTION [--dot] [--output=FILE]\n"
+	  "        [--log=LOG|PROFILE [--binary=FILE]... [--store=DIR]]",
+	  "a function's flow graph with executions, as text or for Graphviz; with --log of a\n"
+	  "        recording (then no daemon is needed)",
 	  ctl_cfg },
 	{ "stats",
 	  "LOG|PROFILE... [--by=machine|program|module|procedure|line|inlined]\n"
