@@ -43,7 +43,8 @@ struct work {
 	double *in;			/* [fn->nblock] sum of counts of edges into it */
 	struct stalls_insn *insn;
 	double scale;			/* cycles of a sample, by executions' unit */
-	double fixed[NCAUSE_FIXED], low[NSTALL], high[NSTALL], total;
+	double fixed[NCAUSE_FIXED], hidden[NCAUSE_FIXED];	/* at least; besides, at most */
+	double low[NSTALL], high[NSTALL], total;
 };
 
 static void put(struct work *w, const char *text)
@@ -145,7 +146,7 @@ static double block_best(const struct work *w, const struct block *b)
 	double sum = 0;
 
 	for (uint32_t i = b->insn; i < b->insn + b->ninsn; i++)
-		sum += w->insn[i].best.cycles;
+		sum += w->insn[i].least;
 	return sum;
 }
 
@@ -179,8 +180,9 @@ static double cycles_of(const struct work *w, const struct block *b, double samp
 static void add_causes(struct work *w, const struct block *b, uint32_t i)
 {
 	const struct stalls_insn *s = &w->insn[i];
-	double cycles = cycles_of(w, b, w->charged[i]), best = fmin(s->best.cycles, cycles);
-	double issue = fmin(best, ISSUE), excess = cycles - best;
+	double cycles = cycles_of(w, b, w->charged[i]), least = fmin(s->least, cycles);
+	double best = fmin(fmax(s->best.cycles, least), cycles);
+	double issue = fmin(least, ISSUE), excess = cycles - least;
 
 	w->total += cycles * b->count;
 	w->fixed[CAUSE_ISSUE] += issue * b->count;
@@ -189,16 +191,19 @@ static void add_causes(struct work *w, const struct block *b, uint32_t i)
 		struct insntime t;
 
 		insntime_of(w->prog, &w->fn->insn[of], &t);
-		w->fixed[CAUSE_DEPENDENCE + t.class] += (best - issue) * b->count;
+		w->fixed[CAUSE_DEPENDENCE + t.class] += (least - issue) * b->count;
+		w->hidden[CAUSE_DEPENDENCE + t.class] += (best - least) * b->count;
 	}
 	uint32_t may = stalls_may(s, excess);
 	for (int k = 0; k < NSTALL; k++) {
 		if (!(may >> k & 1))
 			continue;
-		w->high[k] += b->count * (k == STALL_MISPREDICT
-						  ? fmin(excess, s->mispredict_most) : excess);
+		double most = k == STALL_MISPREDICT ? fmin(excess, s->mispredict_most)
+			      : k == STALL_UNKNOWN  ? cycles - best
+						    : excess;
+		w->high[k] += most * b->count;
 		if (may == 1U << k)
-			w->low[k] += excess * b->count;
+			w->low[k] += (cycles - best) * b->count;
 	}
 }
 
@@ -221,7 +226,8 @@ static void put_causes(struct work *w)
 	put_cause(w, "issue", w->fixed[CAUSE_ISSUE], w->fixed[CAUSE_ISSUE]);
 	for (int c = 0; c < NINSNTIME_CLASS; c++)
 		put_cause(w, arena_printf(w->arena, "latency of %s", class_name[c]),
-			  w->fixed[CAUSE_DEPENDENCE + c], w->fixed[CAUSE_DEPENDENCE + c]);
+			  w->fixed[CAUSE_DEPENDENCE + c],
+			  w->fixed[CAUSE_DEPENDENCE + c] + w->hidden[CAUSE_DEPENDENCE + c]);
 	for (int k = 0; k < NSTALL; k++)
 		put_cause(w, stall_name[k], w->low[k], w->high[k]);
 }
@@ -272,7 +278,7 @@ static void put_block(struct work *w, const struct block *b)
 				    "insn\t0x%" PRIx64 "\t%.3f\t%.3f\t%.3f\t%.3f\t",
 				    prog_insn_addr(w->prog, &w->fn->insn[i]), w->seen[i],
 				    b->count, cycles_of(w, b, w->charged[i]),
-				    w->insn[i].best.cycles));
+				    w->insn[i].least));
 		put_culprit(w, b, i);
 	}
 }
