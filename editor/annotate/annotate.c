@@ -21,6 +21,9 @@
 static const double SCALE_SAMPLES = 16, SCALE_SHARE = 0.01;
 /* What a core issues in a cycle: best cases are that at least (bestcase.c). */
 static const double ISSUE = 1.0 / 6;
+/* Instructions that retire in a cycle, at most, on processors of today: the interrupt comes
+ * behind the last of them. */
+enum { RETIRED = 8 };
 
 enum {
 	CAUSE_ISSUE,
@@ -34,6 +37,14 @@ static const char *const class_name[NINSNTIME_CLASS] = {
 	[INSNTIME_LOAD] = "load", [INSNTIME_STORE] = "store", [INSNTIME_BRANCH] = "branch",
 };
 
+/* Of what an instruction takes at least, in cycles of all its executions: what is not found at
+ * itself, since it retired with others; and what of others is found at it. */
+struct least {
+	double issue, latency;
+	double of_others, most;
+	uint32_t from;			/* of which the most is */
+};
+
 struct work {
 	struct arena *arena;
 	struct wr *out;
@@ -42,6 +53,9 @@ struct work {
 	double *seen, *charged;		/* [fn->ninsn] samples at it; due to it */
 	double *in;			/* [fn->nblock] sum of counts of edges into it */
 	struct stalls_insn *insn;
+	struct least *least;		/* [fn->ninsn] */
+	uint32_t *before;		/* [fn->nblock] the block that mostly runs before */
+	double *most;			/* [fn->nblock] how often that does */
 	double scale;			/* cycles of a sample, by executions' unit */
 	double fixed[NCAUSE_FIXED], hidden[NCAUSE_FIXED];	/* at least; besides, at most */
 	double low[NSTALL], high[NSTALL], total;
@@ -89,8 +103,11 @@ static void take_in(void *ctx, uint32_t from, uint32_t to, double count)
 {
 	struct work *w = ctx;
 
-	(void)from;
 	w->in[to] += count;
+	if (count > w->most[to]) {
+		w->most[to] = count;
+		w->before[to] = from;
+	}
 }
 
 /* Samples at a block's first instruction are due to what ran before it. */
@@ -175,24 +192,105 @@ static double cycles_of(const struct work *w, const struct block *b, double samp
 	return b->count > 0 ? w->scale * samples / b->count : 0;
 }
 
+/* --- what retires together --- */
+
+static uint32_t class_of(const struct work *w, uint32_t i)
+{
+	const struct stalls_insn *s = &w->insn[i];
+	struct insntime t;
+
+	insntime_of(w->prog, &w->fn->insn[s->best.culprit == UINT32_MAX ? i : s->best.culprit],
+		    &t);
+	return t.class;
+}
+
+static double part(double *of, double most)
+{
+	double n = fmin(*of, most);
+
+	*of -= n;
+	return n;
+}
+
+static void take_own(struct work *w, const struct block *b, uint32_t i)
+{
+	double all = w->insn[i].least * b->count, time = w->scale * w->charged[i];
+	struct least *l = &w->least[i];
+
+	l->issue = fmin(all, ISSUE * b->count);
+	l->latency = all - l->issue;
+	time -= part(&l->issue, time);
+	(void)part(&l->latency, time);
+}
+
+/* What instruction i has more than at least may be of those that retired with it. */
+static void take_of(struct work *w, uint32_t i, uint32_t from, double *excess)
+{
+	double issue = part(&w->least[from].issue, *excess);
+	double latency = part(&w->least[from].latency, *excess - issue);
+	struct least *l = &w->least[i];
+
+	*excess -= issue + latency;
+	l->of_others += issue + latency;
+	w->fixed[CAUSE_ISSUE] += issue;
+	w->fixed[CAUSE_DEPENDENCE + class_of(w, from)] += latency;
+	if (latency > l->most) {
+		l->most = latency;
+		l->from = from;
+	}
+}
+
+/* Of those in front of it, on the way that mostly leads to it; blocks may be empty. */
+static void take_of_others(struct work *w, uint32_t id, uint32_t i)
+{
+	const struct block *b = &w->fn->block[id];
+	double excess = w->scale * w->charged[i] - w->insn[i].least * b->count;
+	uint32_t at = i;
+
+	for (int n = 1; n < RETIRED && excess > 0; n++) {
+		for (int k = 0; at == b->insn && k < RETIRED; k++) {
+			if (w->before[id] == NO_BLOCK)
+				return;
+			id = w->before[id];
+			b = &w->fn->block[id];
+			at = b->insn + b->ninsn;
+		}
+		if (at == b->insn)
+			return;
+		take_of(w, i, --at, &excess);
+	}
+}
+
+static void find_retired(struct work *w)
+{
+	const struct fn *fn = w->fn;
+
+	for (uint32_t k = 0; k < fn->nblock; k++)
+		for (uint32_t i = 0; i < fn->block[k].ninsn; i++)
+			take_own(w, &fn->block[k], fn->block[k].insn + i);
+	for (uint32_t k = 0; k < fn->nblock; k++)
+		for (uint32_t i = 0; i < fn->block[k].ninsn; i++)
+			take_of_others(w, k, fn->block[k].insn + i);
+}
+
 /* --- causes --- */
 
 static void add_causes(struct work *w, const struct block *b, uint32_t i)
 {
 	const struct stalls_insn *s = &w->insn[i];
-	double cycles = cycles_of(w, b, w->charged[i]), least = fmin(s->least, cycles);
+	double all = cycles_of(w, b, w->charged[i]);
+	double cycles = all - (b->count > 0 ? w->least[i].of_others / b->count : 0);
+	double least = fmin(s->least, cycles);
 	double best = fmin(fmax(s->best.cycles, least), cycles);
 	double issue = fmin(least, ISSUE), excess = cycles - least;
 
-	w->total += cycles * b->count;
+	w->total += all * b->count;
 	w->fixed[CAUSE_ISSUE] += issue * b->count;
 	if (best > issue) {
-		uint32_t of = s->best.culprit == UINT32_MAX ? i : s->best.culprit;
-		struct insntime t;
+		uint32_t class = class_of(w, i);
 
-		insntime_of(w->prog, &w->fn->insn[of], &t);
-		w->fixed[CAUSE_DEPENDENCE + t.class] += (least - issue) * b->count;
-		w->hidden[CAUSE_DEPENDENCE + t.class] += (best - least) * b->count;
+		w->fixed[CAUSE_DEPENDENCE + class] += (least - issue) * b->count;
+		w->hidden[CAUSE_DEPENDENCE + class] += (best - least) * b->count;
 	}
 	uint32_t may = stalls_may(s, excess);
 	for (int k = 0; k < NSTALL; k++) {
@@ -218,6 +316,7 @@ static void put_causes(struct work *w)
 {
 	const struct fn *fn = w->fn;
 
+	find_retired(w);
 	for (uint32_t k = 0; k < fn->nblock; k++)
 		for (uint32_t i = 0; i < fn->block[k].ninsn; i++)
 			add_causes(w, &fn->block[k], fn->block[k].insn + i);
@@ -239,12 +338,16 @@ static void put_causes(struct work *w)
 static void put_culprit(struct work *w, const struct block *b, uint32_t i)
 {
 	const struct stalls_insn *s = &w->insn[i];
+	const struct least *l = &w->least[i];
 	double cycles = cycles_of(w, b, w->charged[i]), excess = cycles - s->best.cycles;
 	double noise = cycles_of(w, b, 2 * sqrt(w->charged[i] + 1));
 	uint32_t at = s->best.culprit;
 	const char *why = "";
 	struct insntime t;
 
+	excess -= b->count > 0 ? l->of_others / b->count : 0;
+	if (at == UINT32_MAX && l->most > 0)
+		at = w->insn[l->from].best.culprit;
 	if (excess > noise && excess > s->best.cycles) {
 		uint32_t may = stalls_may(s, excess);
 
@@ -351,6 +454,11 @@ int annotated_function(const struct annotated *p, vaddr entry, struct arena *a, 
 	w.seen = arena_array(a, w.fn->ninsn, sizeof(*w.seen));
 	w.charged = arena_array(a, w.fn->ninsn, sizeof(*w.charged));
 	w.in = arena_array(a, w.fn->nblock, sizeof(*w.in));
+	w.least = arena_array(a, w.fn->ninsn, sizeof(*w.least));
+	w.before = arena_array(a, w.fn->nblock, sizeof(*w.before));
+	w.most = arena_array(a, w.fn->nblock, sizeof(*w.most));
+	for (uint32_t i = 0; i < w.fn->nblock; i++)
+		w.before[i] = NO_BLOCK;
 	charge(&w, p->samples);
 	w.insn = stalls_find(w.prog, w.fn, a);
 	for (uint32_t i = 0; i < w.fn->ninsn; i++)

@@ -10,6 +10,9 @@
  * instruction, and cycles are known up to a factor, which is the smallest with which neither
  * the function nor a block with many samples is faster than at best.
  *
+ * Several instructions retire in a cycle, and the interrupt comes behind the last of them: time
+ * at an instruction is first what it and those in front of it take at best.
+ *
  * What an instruction takes longer than at best (bestcase.h) has causes that PCs do not tell
  * apart; each has a range, from what can only be it to what may be it.
  *
