@@ -348,7 +348,9 @@ static void put_culprit(struct work *w, const struct block *b, uint32_t i)
 	excess -= b->count > 0 ? l->of_others / b->count : 0;
 	if (at == UINT32_MAX && l->most > 0)
 		at = w->insn[l->from].best.culprit;
-	if (excess > noise && excess > s->best.cycles) {
+	/* that a store cannot be forwarded is known, and never hidden */
+	bool most = excess > s->best.cycles || s->best.unforwarded != UINT32_MAX;
+	if (excess > noise && most) {
 		uint32_t may = stalls_may(s, excess);
 
 		at = may >> STALL_FORWARD & 1 ? s->best.unforwarded :
