@@ -70,8 +70,8 @@ static const struct cmd {
 	{ "foreign", "FILE TEXT -o PROFILE",
 	  "the profile that fdata or pre-aggregated text of llvm-bolt holds", cmd_foreign },
 	{ "annotate",
-	  "FILE SAMPLES --function=ADDRESS [--counts PROFILE [--cycles=THOUSANDTHS]]\n"
-	  "                    -o OUT",
+	  "FILE SAMPLES --function=ADDRESS [--counts PROFILE [--cycles=THOUSANDTHS] |\n"
+	  "                    --counted C] -o OUT",
 	  "where the cycles of a function go, by instruction, and why", cmd_annotate },
 	{ "picture",
 	  "FILE SAMPLES [--functions=N] [--counts PROFILE | --generation FILE] -o OUT",

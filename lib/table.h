@@ -16,7 +16,8 @@ enum table_type {
 	TABLE_REAL,		/* double; as many decimals as the greatest needs, if any has */
 	TABLE_HEX,		/* uint64_t; 0x... in both forms (a string in JSON) */
 	TABLE_BYTES,		/* uint64_t; KiB, MiB, GiB for people */
-	TABLE_TIME,		/* uint64_t ns since 1970; local date and time for people */
+	TABLE_TIME,		/* uint64_t ns since 1970, 0: never; local date and time for
+				 * people, in JSON null for never */
 	TABLE_BOOL,		/* int; yes/no for people */
 	TABLE_FIGURE,		/* as TABLE_REAL; each cell has decimals of its own */
 };
@@ -68,6 +69,9 @@ struct table_look {
 	bool colour;
 	/* How a cell is painted, TABLE_RED and its like; NULL: not.  May be NULL itself. */
 	const char *(*paint)(const char *title, const char *column, const char *raw);
+	/* The columns that go, in this order, where the terminal is too narrow, and NULL; or
+	 * NULL itself.  May be NULL. */
+	const char *const *(*spare)(const char *title);
 };
 void table_show_all(struct table *const *t, int n, FILE *f, const struct table_look *look);
 

@@ -1,9 +1,10 @@
 /* tabletext.c - a table for people: aligned columns with units, made to fit a terminal
  *
- * Where the terminal is narrower than the table, columns of text give way, the widest first.
- * A path that is too long loses its middle, since its end tells most; all other text goes on in
- * further lines of its row, so nothing else is lost.  What cannot fit even so is printed as
- * lines "COLUMN  VALUE", row by row.
+ * Where the terminal is narrower than the table, columns that can be spared go first, which is
+ * said; then columns of text give way, the widest first.  A path that is too long loses its
+ * middle, since its end tells most; all other text goes on in further lines of its row, so
+ * nothing else is lost.  What cannot fit even so is printed as lines "COLUMN  VALUE", row by
+ * row, with all columns.
  *
  * Tested by tests/unit/lib/test_table_fit.c and test_table_forms.c.
  */
@@ -19,6 +20,8 @@
 #include "lib/utf8.h"
 
 enum { GAP = 2, LEAST_TEXT = 12, LEAST_PATH = 18, LEAST_VALUE = 10 };
+/* Columns are spared for text to have so much room; chosen. */
+enum { FAIR_TEXT = 24 };
 
 void table_human_bytes(unsigned long long bytes, char *out, size_t n)
 {
@@ -58,6 +61,7 @@ struct printing {
 	size_t *width;
 	int *decimals;			/* of real numbers */
 	bool *path;			/* it has paths */
+	bool *spared;			/* it is left out */
 	bool tall;			/* it does not fit: rows become lines */
 };
 
@@ -229,13 +233,32 @@ static bool narrow(struct printing *p)
 	return true;
 }
 
-static size_t total_width(const struct printing *p)
+/* With no more than so much of each column of text. */
+static size_t total_width(const struct printing *p, size_t text)
 {
-	size_t n = (size_t)(GAP * (table_ncol(p->t) - 1));
+	size_t n = 0;
 
-	for (int i = 0; i < table_ncol(p->t); i++)
-		n += p->width[i];
+	for (int i = 0; i < table_ncol(p->t); i++) {
+		bool cut = is_text(p->t, i) && p->width[i] > text;
+
+		if (!p->spared[i])
+			n += (n ? GAP : 0) + (cut ? text : p->width[i]);
+	}
 	return n;
+}
+
+static void spare_columns(struct printing *p)
+{
+	const char *const *name = p->look->spare ? p->look->spare(table_title(p->t)) : NULL;
+
+	for (; name && *name && total_width(p, FAIR_TEXT) > p->look->width; name++) {
+		int col = table_column_of(p->t, *name);
+
+		if (col >= 0) {
+			p->spared[col] = true;
+			p->width[col] = 0;
+		}
+	}
 }
 
 static void fit_columns(struct printing *p)
@@ -245,6 +268,7 @@ static void fit_columns(struct printing *p)
 	p->width = memory_new(n, sizeof(*p->width));
 	p->decimals = memory_new(n, sizeof(*p->decimals));
 	p->path = memory_new(n, sizeof(*p->path));
+	p->spared = memory_new(n, sizeof(*p->spared));
 	for (int i = 0; i < table_ncol(p->t); i++) {
 		p->decimals[i] = table_decimals(p->t, i);
 		p->path[i] = has_paths(p->t, i);
@@ -256,7 +280,10 @@ static void fit_columns(struct printing *p)
 			free(text);
 		}
 	}
-	while (p->look->width && !p->tall && total_width(p) > p->look->width)
+	if (!p->look->width)
+		return;
+	spare_columns(p);
+	while (!p->tall && total_width(p, SIZE_MAX) > p->look->width)
 		p->tall = !narrow(p);
 }
 
@@ -292,6 +319,8 @@ static bool print_line(const struct printing *p, int row, const char **rest)
 	bool more = false;
 
 	for (int i = 0; i < table_ncol(p->t); i++) {
+		if (p->spared[i])
+			continue;
 		const char *text = rest[i];
 		size_t bytes = line_length(text, p->width[i], &rest[i]);
 		size_t n = utf8_length(text) - utf8_length(text + bytes);
@@ -361,6 +390,19 @@ static void print_tall(const struct printing *p, int row, size_t names)
 	}
 }
 
+static void print_spared(const struct printing *p)
+{
+	const char *before = "(no room for ";
+
+	for (int i = 0; i < table_ncol(p->t); i++) {
+		if (!p->spared[i])
+			continue;
+		(void)fprintf(p->f, "%s%s", before, table_columns(p->t)[i].name);
+		before = ", ";
+	}
+	(void)fputs(*before == ',' ? ")\n" : "", p->f);
+}
+
 void table_text_print(const struct table *t, FILE *f, const struct table_look *look)
 {
 	struct printing p = { .t = t, .look = look, .f = f };
@@ -380,7 +422,10 @@ void table_text_print(const struct table *t, FILE *f, const struct table_look *l
 		} else {
 			print_row(&p, r);
 		}
+	if (!p.tall)
+		print_spared(&p);
 	free(p.width);
 	free(p.decimals);
 	free(p.path);
+	free(p.spared);
 }

@@ -79,11 +79,11 @@ static int read_header(struct spool_reader *r, struct bytes b, struct err *err)
 	const uint8_t *magic = rd_skip(&h, 8);
 
 	if (!magic || memcmp(magic, SPOOL_MAGIC, 8) != 0)
-		return err_set(err, ERR_INPUT, "not a spool file");
+		return err_set(err, ERR_INPUT, "not a log of samples");
 	uint32_t version = rd_u32(&h), grid = rd_u32(&h);
 	if (h.bad || version < SPOOL_VERSION_OLDEST || version > SPOOL_VERSION ||
 	    grid != SPOOL_GRID)
-		return err_set(err, ERR_INPUT, "spool file of version %u, expected %d", version,
+		return err_set(err, ERR_INPUT, "log of version %u, expected %d", version,
 			       SPOOL_VERSION);
 	r->period_ns = rd_u64(&h);
 	r->start_ns = rd_u64(&h);
@@ -92,11 +92,11 @@ static int read_header(struct spool_reader *r, struct bytes b, struct err *err)
 	const uint8_t *clock = rd_skip(&h, SPOOL_CLOCK_BYTES);
 	struct bytes summed = bytes_at(b, 0, SPOOL_HEADER_BYTES - 4);
 	if (rd_u32(&h) != spool_crc(summed, (struct bytes){ b.p, 0 }) || h.bad)
-		return err_set(err, ERR_INPUT, "the header of the spool file is damaged");
+		return err_set(err, ERR_INPUT, "the header of the log is damaged");
 	for (unsigned i = 0; i < SPOOL_CLOCK_BYTES && clock[i]; i++)
 		if ((clock[i] < 'a' || clock[i] > 'z') && clock[i] != '-')
 			return err_set(err, ERR_INPUT,
-				       "spool file with a clock of no known form");
+				       "log with a clock of no known form");
 	memcpy(r->boot_id, boot_id, SPOOL_BOOT_ID_BYTES);
 	memcpy(r->clock, clock, SPOOL_CLOCK_BYTES - 1);
 	return 0;
@@ -112,7 +112,7 @@ struct spool_reader *spool_reader_open(int fd, struct err *err)
 	struct bytes first = bytes_at(all, 0, SPOOL_HEADER_BYTES);
 	struct bytes second = bytes_at(all, SPOOL_HEADER_COPY, SPOOL_HEADER_BYTES);
 	if (n < SPOOL_HEADER_BYTES) {
-		err_set(err, ERR_INPUT, "not a spool file: only %zu bytes", n);
+		err_set(err, ERR_INPUT, "not a log of samples: only %zu bytes", n);
 		goto fail;
 	}
 	if (read_header(r, first, err) < 0) {
@@ -120,6 +120,8 @@ struct spool_reader *spool_reader_open(int fd, struct err *err)
 			goto fail;
 		r->bad_blocks++;
 	}
+	if (n < sizeof(head))
+		r->bad_blocks++;	/* cut off here already */
 	r->fd = fd;
 	r->pos = SPOOL_GRID;
 	r->payload = rd_of((struct bytes){ r->block, 0 });

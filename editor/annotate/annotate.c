@@ -21,6 +21,9 @@
 static const double SCALE_SAMPLES = 16, SCALE_SHARE = 0.01;
 /* What a core issues in a cycle: best cases are that at least (bestcase.c). */
 static const double ISSUE = 1.0 / 6;
+/* Instructions that retire in a cycle, at most, on processors of today: the interrupt comes
+ * behind the last of them. */
+enum { RETIRED = 8 };
 
 enum {
 	CAUSE_ISSUE,
@@ -34,6 +37,14 @@ static const char *const class_name[NINSNTIME_CLASS] = {
 	[INSNTIME_LOAD] = "load", [INSNTIME_STORE] = "store", [INSNTIME_BRANCH] = "branch",
 };
 
+/* Of what an instruction takes at least, in cycles of all its executions: what is not found at
+ * itself, since it retired with others; and what of others is found at it. */
+struct least {
+	double issue, latency;
+	double of_others, most;
+	uint32_t from;			/* of which the most is */
+};
+
 struct work {
 	struct arena *arena;
 	struct wr *out;
@@ -42,8 +53,12 @@ struct work {
 	double *seen, *charged;		/* [fn->ninsn] samples at it; due to it */
 	double *in;			/* [fn->nblock] sum of counts of edges into it */
 	struct stalls_insn *insn;
+	struct least *least;		/* [fn->ninsn] */
+	uint32_t *before;		/* [fn->nblock] the block that mostly runs before */
+	double *most;			/* [fn->nblock] how often that does */
 	double scale;			/* cycles of a sample, by executions' unit */
-	double fixed[NCAUSE_FIXED], low[NSTALL], high[NSTALL], total;
+	double fixed[NCAUSE_FIXED], hidden[NCAUSE_FIXED];	/* at least; besides, at most */
+	double low[NSTALL], high[NSTALL], total;
 };
 
 static void put(struct work *w, const char *text)
@@ -88,8 +103,11 @@ static void take_in(void *ctx, uint32_t from, uint32_t to, double count)
 {
 	struct work *w = ctx;
 
-	(void)from;
 	w->in[to] += count;
+	if (count > w->most[to]) {
+		w->most[to] = count;
+		w->before[to] = from;
+	}
 }
 
 /* Samples at a block's first instruction are due to what ran before it. */
@@ -145,7 +163,7 @@ static double block_best(const struct work *w, const struct block *b)
 	double sum = 0;
 
 	for (uint32_t i = b->insn; i < b->insn + b->ninsn; i++)
-		sum += w->insn[i].best.cycles;
+		sum += w->insn[i].least;
 	return sum;
 }
 
@@ -174,31 +192,116 @@ static double cycles_of(const struct work *w, const struct block *b, double samp
 	return b->count > 0 ? w->scale * samples / b->count : 0;
 }
 
+/* --- what retires together --- */
+
+static uint32_t class_of(const struct work *w, uint32_t i)
+{
+	const struct stalls_insn *s = &w->insn[i];
+	struct insntime t;
+
+	insntime_of(w->prog, &w->fn->insn[s->best.culprit == UINT32_MAX ? i : s->best.culprit],
+		    &t);
+	return t.class;
+}
+
+static double part(double *of, double most)
+{
+	double n = fmin(*of, most);
+
+	*of -= n;
+	return n;
+}
+
+static void take_own(struct work *w, const struct block *b, uint32_t i)
+{
+	double all = w->insn[i].least * b->count, time = w->scale * w->charged[i];
+	struct least *l = &w->least[i];
+
+	l->issue = fmin(all, ISSUE * b->count);
+	l->latency = all - l->issue;
+	time -= part(&l->issue, time);
+	(void)part(&l->latency, time);
+}
+
+/* What instruction i has more than at least may be of those that retired with it. */
+static void take_of(struct work *w, uint32_t i, uint32_t from, double *excess)
+{
+	double issue = part(&w->least[from].issue, *excess);
+	double latency = part(&w->least[from].latency, *excess - issue);
+	struct least *l = &w->least[i];
+
+	*excess -= issue + latency;
+	l->of_others += issue + latency;
+	w->fixed[CAUSE_ISSUE] += issue;
+	w->fixed[CAUSE_DEPENDENCE + class_of(w, from)] += latency;
+	if (latency > l->most) {
+		l->most = latency;
+		l->from = from;
+	}
+}
+
+/* Of those in front of it, on the way that mostly leads to it; blocks may be empty. */
+static void take_of_others(struct work *w, uint32_t id, uint32_t i)
+{
+	const struct block *b = &w->fn->block[id];
+	double excess = w->scale * w->charged[i] - w->insn[i].least * b->count;
+	uint32_t at = i;
+
+	for (int n = 1; n < RETIRED && excess > 0; n++) {
+		for (int k = 0; at == b->insn && k < RETIRED; k++) {
+			if (w->before[id] == NO_BLOCK)
+				return;
+			id = w->before[id];
+			b = &w->fn->block[id];
+			at = b->insn + b->ninsn;
+		}
+		if (at == b->insn)
+			return;
+		take_of(w, i, --at, &excess);
+	}
+}
+
+static void find_retired(struct work *w)
+{
+	const struct fn *fn = w->fn;
+
+	for (uint32_t k = 0; k < fn->nblock; k++)
+		for (uint32_t i = 0; i < fn->block[k].ninsn; i++)
+			take_own(w, &fn->block[k], fn->block[k].insn + i);
+	for (uint32_t k = 0; k < fn->nblock; k++)
+		for (uint32_t i = 0; i < fn->block[k].ninsn; i++)
+			take_of_others(w, k, fn->block[k].insn + i);
+}
+
 /* --- causes --- */
 
 static void add_causes(struct work *w, const struct block *b, uint32_t i)
 {
 	const struct stalls_insn *s = &w->insn[i];
-	double cycles = cycles_of(w, b, w->charged[i]), best = fmin(s->best.cycles, cycles);
-	double issue = fmin(best, ISSUE), excess = cycles - best;
+	double all = cycles_of(w, b, w->charged[i]);
+	double cycles = all - (b->count > 0 ? w->least[i].of_others / b->count : 0);
+	double least = fmin(s->least, cycles);
+	double best = fmin(fmax(s->best.cycles, least), cycles);
+	double issue = fmin(least, ISSUE), excess = cycles - least;
 
-	w->total += cycles * b->count;
+	w->total += all * b->count;
 	w->fixed[CAUSE_ISSUE] += issue * b->count;
 	if (best > issue) {
-		uint32_t of = s->best.culprit == UINT32_MAX ? i : s->best.culprit;
-		struct insntime t;
+		uint32_t class = class_of(w, i);
 
-		insntime_of(w->prog, &w->fn->insn[of], &t);
-		w->fixed[CAUSE_DEPENDENCE + t.class] += (best - issue) * b->count;
+		w->fixed[CAUSE_DEPENDENCE + class] += (least - issue) * b->count;
+		w->hidden[CAUSE_DEPENDENCE + class] += (best - least) * b->count;
 	}
 	uint32_t may = stalls_may(s, excess);
 	for (int k = 0; k < NSTALL; k++) {
 		if (!(may >> k & 1))
 			continue;
-		w->high[k] += b->count * (k == STALL_MISPREDICT
-						  ? fmin(excess, s->mispredict_most) : excess);
+		double most = k == STALL_MISPREDICT ? fmin(excess, s->mispredict_most)
+			      : k == STALL_UNKNOWN  ? cycles - best
+						    : excess;
+		w->high[k] += most * b->count;
 		if (may == 1U << k)
-			w->low[k] += excess * b->count;
+			w->low[k] += (cycles - best) * b->count;
 	}
 }
 
@@ -213,6 +316,7 @@ static void put_causes(struct work *w)
 {
 	const struct fn *fn = w->fn;
 
+	find_retired(w);
 	for (uint32_t k = 0; k < fn->nblock; k++)
 		for (uint32_t i = 0; i < fn->block[k].ninsn; i++)
 			add_causes(w, &fn->block[k], fn->block[k].insn + i);
@@ -221,7 +325,8 @@ static void put_causes(struct work *w)
 	put_cause(w, "issue", w->fixed[CAUSE_ISSUE], w->fixed[CAUSE_ISSUE]);
 	for (int c = 0; c < NINSNTIME_CLASS; c++)
 		put_cause(w, arena_printf(w->arena, "latency of %s", class_name[c]),
-			  w->fixed[CAUSE_DEPENDENCE + c], w->fixed[CAUSE_DEPENDENCE + c]);
+			  w->fixed[CAUSE_DEPENDENCE + c],
+			  w->fixed[CAUSE_DEPENDENCE + c] + w->hidden[CAUSE_DEPENDENCE + c]);
 	for (int k = 0; k < NSTALL; k++)
 		put_cause(w, stall_name[k], w->low[k], w->high[k]);
 }
@@ -233,13 +338,19 @@ static void put_causes(struct work *w)
 static void put_culprit(struct work *w, const struct block *b, uint32_t i)
 {
 	const struct stalls_insn *s = &w->insn[i];
+	const struct least *l = &w->least[i];
 	double cycles = cycles_of(w, b, w->charged[i]), excess = cycles - s->best.cycles;
 	double noise = cycles_of(w, b, 2 * sqrt(w->charged[i] + 1));
 	uint32_t at = s->best.culprit;
 	const char *why = "";
 	struct insntime t;
 
-	if (excess > noise && excess > s->best.cycles) {
+	excess -= b->count > 0 ? l->of_others / b->count : 0;
+	if (at == UINT32_MAX && l->most > 0)
+		at = w->insn[l->from].best.culprit;
+	/* that a store cannot be forwarded is known, and never hidden */
+	bool most = excess > s->best.cycles || s->best.unforwarded != UINT32_MAX;
+	if (excess > noise && most) {
 		uint32_t may = stalls_may(s, excess);
 
 		at = may >> STALL_FORWARD & 1 ? s->best.unforwarded :
@@ -272,7 +383,7 @@ static void put_block(struct work *w, const struct block *b)
 				    "insn\t0x%" PRIx64 "\t%.3f\t%.3f\t%.3f\t%.3f\t",
 				    prog_insn_addr(w->prog, &w->fn->insn[i]), w->seen[i],
 				    b->count, cycles_of(w, b, w->charged[i]),
-				    w->insn[i].best.cycles));
+				    w->insn[i].least));
 		put_culprit(w, b, i);
 	}
 }
@@ -293,6 +404,19 @@ static int find_function(struct work *w, vaddr entry, struct err *err)
 	return 0;
 }
 
+/* What was counted in other runs. */
+static int add_counted(struct bytes text, struct arena *a, struct profile *p, struct err *err)
+{
+	struct profile *counted = arena_alloc(a, sizeof(*counted));
+
+	if (!text.p)
+		return 0;
+	if (profile_read(text, a, counted, err) < 0)
+		return err_wrap(err, "what was counted");
+	p->counted = counted;
+	return 0;
+}
+
 int annotated_read(const struct annotate_input *in, struct arena *a, struct annotated *out,
 		   struct err *err)
 {
@@ -307,7 +431,8 @@ int annotated_read(const struct annotate_input *in, struct arena *a, struct anno
 		return -1;
 	if (in->counts.p && profile_read(in->counts, a, r.profile, err) < 0)
 		return err_wrap(err, "the counts");
-	if (!in->counts.p && profile_of(&w, in->file, r.samples, r.profile, err) < 0)
+	if (!in->counts.p && (profile_of(&w, in->file, r.samples, r.profile, err) < 0 ||
+			      add_counted(in->counted, a, r.profile, err) < 0))
 		return -1;
 	if (in->counts.p && !profile_is_exact(r.profile))
 		return err_set(err, ERR_INPUT, "the counts are not exact: clock %s",
@@ -331,6 +456,11 @@ int annotated_function(const struct annotated *p, vaddr entry, struct arena *a, 
 	w.seen = arena_array(a, w.fn->ninsn, sizeof(*w.seen));
 	w.charged = arena_array(a, w.fn->ninsn, sizeof(*w.charged));
 	w.in = arena_array(a, w.fn->nblock, sizeof(*w.in));
+	w.least = arena_array(a, w.fn->ninsn, sizeof(*w.least));
+	w.before = arena_array(a, w.fn->nblock, sizeof(*w.before));
+	w.most = arena_array(a, w.fn->nblock, sizeof(*w.most));
+	for (uint32_t i = 0; i < w.fn->nblock; i++)
+		w.before[i] = NO_BLOCK;
 	charge(&w, p->samples);
 	w.insn = stalls_find(w.prog, w.fn, a);
 	for (uint32_t i = 0; i < w.fn->ninsn; i++)

@@ -6,9 +6,12 @@
  * edges that lead to a block where that is its first one.
  *
  * Executions are those of an exact profile if there is one, else what inference makes of the
- * samples: then they are in units of a sample per instruction, and cycles are known up to a
- * factor, which is the smallest with which neither the function nor a block with many samples
- * is faster than at best.
+ * samples and of what was counted beside them: then they are in units of a sample per
+ * instruction, and cycles are known up to a factor, which is the smallest with which neither
+ * the function nor a block with many samples is faster than at best.
+ *
+ * Several instructions retire in a cycle, and the interrupt comes behind the last of them: time
+ * at an instruction is first what it and those in front of it take at best.
  *
  * What an instruction takes longer than at best (bestcase.h) has causes that PCs do not tell
  * apart; each has a range, from what can only be it to what may be it.
@@ -38,6 +41,7 @@ struct samplelines;
 struct annotate_input {
 	struct bytes file, samples;
 	struct bytes counts;		/* an exact profile; p NULL: none */
+	struct bytes counted;		/* or one of some functions, beside the samples */
 	vaddr function;			/* its entry, for annotate_write() */
 	double cycles_per_sample;	/* with counts; 0: not known */
 };

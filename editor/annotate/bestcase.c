@@ -116,14 +116,16 @@ static void step(struct machine *m, const struct insntime *t, uint32_t i, struct
 		m->store[m->nstore % STORES] = (struct store){ t->memory, done, i };
 		m->nstore++;
 	}
-	for (int r = 0; r < INSNTIME_REGISTERS; r++)
+	for (int r = 0; r < INSNTIME_REGISTERS; r++) {
 		if (t->writes >> r & 1) {
 			m->ready[r] = done;
 			m->writer[r] = i;
-			m->written[r] = i + (uint64_t)1;
 		}
+		if ((t->writes | t->moved) >> r & 1)
+			m->written[r] = i + (uint64_t)1;
+	}
 	double retires = fmax(m->retired + 1 / WIDTH, done);
-	out->cycles = i ? retires - m->retired : retires;
+	out->cycles = retires - m->retired;
 	if (out->cycles > 1 / WIDTH + 1e-9)
 		out->culprit = own >= out->cycles - 1e-9 || w.culprit == NONE
 				       ? i
@@ -131,9 +133,10 @@ static void step(struct machine *m, const struct insntime *t, uint32_t i, struct
 	m->retired = retires;
 }
 
-void bestcase_run(const struct insntime *const *path, uint32_t n, struct bestcase *out)
+void bestcase_run(const struct insntime *const *path, uint32_t n, double ahead,
+		  struct bestcase *out)
 {
-	struct machine m = { 0 };
+	struct machine m = { .retired = ahead };
 
 	for (int r = 0; r < INSNTIME_REGISTERS; r++)
 		m.writer[r] = NONE;

@@ -24,7 +24,10 @@ struct bestcase {
 	uint32_t unforwarded;
 };
 
-/* path[0..n), n > 0; fills out[0..n).  The first ones stand for what ran before. */
-void bestcase_run(const struct insntime *const *path, uint32_t n, struct bestcase *out);
+/* path[0..n), n > 0; fills out[0..n).  The first ones stand for what ran before.  What ran
+ * before them retires `ahead` cycles after the path comes: so much of its latencies is hidden
+ * behind that.  No instruction takes longer by a larger `ahead`. */
+void bestcase_run(const struct insntime *const *path, uint32_t n, double ahead,
+		  struct bestcase *out);
 
 #endif

@@ -11,6 +11,8 @@
 /* How far back a path goes; chosen: what is in flight at a time is less. */
 enum { PATH_INSNS = 128, PATH_BLOCKS = 64, LINE = 64 };
 
+/* Cycles that instructions begin before they retire, some 400 being under way; chosen. */
+static const double AHEAD = 64;
 /* Cycles that a misprediction costs at most, and which part of what is to be explained a cause
  * must be able to explain; chosen. */
 static const double MISPREDICT_CYCLES = 30, WORTH = 0.25;
@@ -105,7 +107,10 @@ static void run_block(struct finder *f, uint32_t id)
 	if (!n)
 		return;
 	out = arena_array(f->arena, n, sizeof(*out));
-	bestcase_run(path, n, out);
+	bestcase_run(path, n, f->loops[id] ? 0 : AHEAD, out);
+	for (uint32_t i = 0; i < b->ninsn; i++)
+		f->insn[b->insn + i].least = out[n - b->ninsn + i].cycles;
+	bestcase_run(path, n, 0, out);
 	for (uint32_t i = 0; i < b->ninsn; i++) {
 		struct bestcase *best = &f->insn[b->insn + i].best;
 

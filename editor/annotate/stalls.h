@@ -16,7 +16,12 @@ enum stall {			/* what PCs do not tell apart */
 extern const char *const stall_name[NSTALL];
 
 struct stalls_insn {
-	struct bestcase best;		/* culprits are indices in fn->insn[] here */
+	/* where its path begins when nothing else is under way; culprits are indices in
+	 * fn->insn[] here */
+	struct bestcase best;
+	/* cycles where as much as can be is hidden behind what ran before the path: the same
+	 * where the path is a loop's, which runs behind itself */
+	double least;
 	uint32_t may;			/* bits: enum stall */
 	uint32_t branch;		/* for MISPREDICT: fn->insn[] index of the branch */
 	/* for MEMORY and DIVIDE: which instruction; itself, or the one that it waits for */
@@ -26,7 +31,7 @@ struct stalls_insn {
 	double mispredict_most;
 };
 
-/* What may have cost it so many cycles more than at best; at least one bit. */
+/* What may have cost it so many cycles more than at least; at least one bit. */
 uint32_t stalls_may(const struct stalls_insn *s, double excess);
 
 /* [fn->ninsn] in the arena.  The path to a block is the one over the edges that run most, so

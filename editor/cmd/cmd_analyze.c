@@ -4,6 +4,7 @@
  * With --table also the block table (lib/blocktable.h), by which the Manager turns sampled
  * addresses into blocks; with --signature also what another version can be recognised by.
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -124,13 +125,26 @@ static struct table *summary(const struct prog *prog, const char *name, const st
 	return t;
 }
 
+/* As all codes are: in small letters. */
+static const char *code_of(int skip, char out[32])
+{
+	size_t n = 0;
+
+	for (; skip_id[skip][n] && n < 31; n++)
+		out[n] = (char)tolower((unsigned char)skip_id[skip][n]);
+	out[n] = '\0';
+	return out;
+}
+
 static struct table *reasons(const struct prog *prog)
 {
 	static const struct table_column col[] = {
 		{ "reason", TABLE_TEXT }, { "functions", TABLE_UINT }, { "bytes", TABLE_UINT },
+		{ "reason_code", TABLE_TEXT },
 	};
-	struct table *t = table_new("reasons", 3, col);
+	struct table *t = table_new("reasons", 4, col);
 	uint64_t count[NSKIP] = { 0 }, bytes[NSKIP] = { 0 };
+	char code[32];
 
 	for (uint32_t i = 0; i < prog->nfn; i++) {
 		count[prog->fn[i].skip]++;
@@ -138,7 +152,7 @@ static struct table *reasons(const struct prog *prog)
 	}
 	for (int i = 0; i < NSKIP; i++)
 		if (count[i])
-			table_row(t, skip_text[i], count[i], bytes[i]);
+			table_row(t, skip_text[i], count[i], bytes[i], code_of(i, code));
 	return t;
 }
 

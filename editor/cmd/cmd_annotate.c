@@ -6,14 +6,20 @@
 
 enum { IN_FILE, IN_SAMPLES, IN_COUNTS };
 
+struct asked {
+	struct annotate_input in;
+	bool counted;			/* the third is beside the samples */
+};
+
 static int work(struct confinedjob *job, void *ctx, struct err *err)
 {
-	struct annotate_input *in = ctx;
+	struct asked *asked = ctx;
+	struct annotate_input *in = &asked->in;
 
 	in->file = job->in[IN_FILE].bytes;
 	in->samples = job->in[IN_SAMPLES].bytes;
 	if (job->nin > IN_COUNTS)
-		in->counts = job->in[IN_COUNTS].bytes;
+		*(asked->counted ? &in->counted : &in->counts) = job->in[IN_COUNTS].bytes;
 	if (annotate_write(in, job->arena, &job->out[0].bytes, err) < 0)
 		return confinedjob_wrap(job, IN_FILE, err);
 	return 0;
@@ -24,11 +30,12 @@ int cmd_annotate(int argc, char **argv)
 	static const struct option options[] = {
 		{ "function", required_argument, NULL, 'f' },
 		{ "counts", required_argument, NULL, 'c' },
+		{ "counted", required_argument, NULL, 'b' },
 		{ "cycles", required_argument, NULL, 'y' },
 		{ 0 }
 	};
-	struct annotate_input in = { 0 };
-	struct confinedjob job = { .nin = 2, .nout = 1, .work = work, .ctx = &in,
+	struct asked asked = { 0 };
+	struct confinedjob job = { .nin = 2, .nout = 1, .work = work, .ctx = &asked,
 				   .out = { { .mode_from = -1 } } };
 	bool named = false;
 	uint64_t n;
@@ -38,16 +45,18 @@ int cmd_annotate(int argc, char **argv)
 		if (c == 'o') {
 			job.out[0].arg = optarg;
 		} else if (c == 'f') {
-			if (cmd_number("--function", optarg, UINT64_MAX, &in.function) < 0)
+			if (cmd_number("--function", optarg, UINT64_MAX,
+				       &asked.in.function) < 0)
 				return 2;
 			named = true;
-		} else if (c == 'c') {
+		} else if ((c == 'c' || c == 'b') && job.nin == IN_COUNTS) {
+			asked.counted = c == 'b';
 			job.in[IN_COUNTS].arg = optarg;
 			job.nin = 3;
 		} else if (c == 'y') {
 			if (cmd_number("--cycles", optarg, UINT64_C(1) << 60, &n) < 0)
 				return 2;
-			in.cycles_per_sample = (double)n / 1000;
+			asked.in.cycles_per_sample = (double)n / 1000;
 		} else {
 			return CMD_USAGE;
 		}

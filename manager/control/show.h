@@ -72,6 +72,12 @@ int show_report_options(int argc, const char *const *argv, struct show_report *o
 bool show_read_ns(const char *arg, const char *option, uint64_t *out);
 /* show_ran.c: by program, and of a time. */
 int show_ran(struct work *w, const struct show_report *r, struct client *cl, struct err *err);
+/* show_flow.c: runs jobs. */
+struct show_flow {
+	const char *module, *function;
+	bool dot;		/* for Graphviz */
+};
+int show_flow(struct work *w, const struct show_flow *r, struct client *cl, struct err *err);
 /* show_annotate.c: runs jobs for names and text: one for each piece of a function, of so
  * many. */
 enum { SHOW_TEXT_PIECES = 16 };

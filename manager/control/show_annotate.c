@@ -321,13 +321,21 @@ static char *last_word(char *line)
 	return word;
 }
 
-/* "REASON  FUNCTIONS  BYTES", as morph-edit prints it. */
+/* "REASON  FUNCTIONS  BYTES  CODE", as morph-edit prints it. */
 static void add_reason(char *line, struct table *t)
 {
-	char *bytes = last_word(line), *functions = bytes ? last_word(line) : NULL;
+	char *code = last_word(line), *bytes = code ? last_word(line) : NULL;
+	char *functions = bytes ? last_word(line) : NULL;
 
 	if (functions)
-		table_row(t, line, strtoull(functions, NULL, 10), strtoull(bytes, NULL, 10));
+		table_row(t, line, strtoull(functions, NULL, 10), strtoull(bytes, NULL, 10),
+			  code);
+}
+
+/* All of the module is left as it is. */
+static void add_refusal(const struct store_module *m, const char *why, struct table *t)
+{
+	table_row(t, why, (uint64_t)m->functions, m->text_bytes, "refused");
 }
 
 static void add_line(char *line, struct table *t)
@@ -419,6 +427,7 @@ int show_explain(struct work *w, const char *module, struct client *cl, struct e
 {
 	static const struct table_column reason_column[] = {
 		{ "reason", TABLE_TEXT }, { "functions", TABLE_UINT }, { "bytes", TABLE_BYTES },
+		{ "reason_code", TABLE_TEXT },
 	}, confidence_column[] = {
 		{ "confidence", TABLE_TEXT }, { "work_pct", TABLE_REAL },
 		{ "branches_pct", TABLE_REAL },
@@ -438,16 +447,15 @@ int show_explain(struct work *w, const char *module, struct client *cl, struct e
 
 	if (!m.refusal[0] && work_check(w, m.path, &also, &why) < 0 &&
 	    why.kind == ERR_REFUSED)
-		table_row(reasons, why.text, (uint64_t)m.functions, m.text_bytes);
+		add_refusal(&m, why.text, reasons);
 	if (m.refusal[0]) {
-		table_row(reasons, m.refusal, (uint64_t)m.functions, m.text_bytes);
+		add_refusal(&m, m.refusal, reasons);
 	} else {
 		rc = ask_explain(w, &m, &text, err);
 		if (rc < 0 && err->kind == ERR_REFUSED) {	/* what keeps it out is said */
 			rc = 0;
 			if (why.kind != ERR_REFUSED)
-				table_row(reasons, err->text, (uint64_t)m.functions,
-					  m.text_bytes);
+				add_refusal(&m, err->text, reasons);
 			why = *err;
 		} else if (rc == 0) {
 			read_table(wr_bytes(&text), "reasons", reasons, add_reason);

@@ -19,6 +19,7 @@
 #include "manager/work/annotation.h"
 #include "manager/work/answer.h"
 #include "manager/work/procedure.h"
+#include "policy/policy.h"
 
 struct cycles {
 	struct work *w;
@@ -27,6 +28,7 @@ struct cycles {
 	int file;			/* the original */
 	struct wr samples;		/* of the whole module, as the job reads them */
 	double placed;			/* of the function */
+	char counted[WORK_COUNTED_MAX];	/* what was counted beside them; "": nothing */
 	struct annotation said;
 };
 
@@ -45,17 +47,34 @@ static void add_place(void *ctx, const struct store_place *p)
 		c->placed += samples;
 }
 
+/* -1: none; samples do without. */
+static int open_counted(struct cycles *c)
+{
+	const struct store_module *m = &c->l->m;
+	struct policy policy;
+	struct err err = { 0 };
+
+	(void)work_rule(c->w, m->path, &policy);
+	return work_evidence_file(c->w, m, &policy, &c->l->profile, c->counted, &err);
+}
+
 static int ask_cycles(struct cycles *c, struct err *err)
 {
-	struct ask_job job = { .kind = JOB_ANNOTATE, .nin = 2,
-			       .in = { c->file, io_memory_file(wr_bytes(&c->samples), err) },
+	struct ask_job job = { .kind = JOB_ANNOTATE, .nin = 2, .in = { c->file },
 			       .a = c->l->t.fn[c->fn].entry };
 	struct wr answer = { 0 };
 
+	job.in[1] = io_memory_file(wr_bytes(&c->samples), err);
 	if (job.in[1] < 0)
 		return -1;
+	job.in[2] = open_counted(c);
+	if (job.in[2] >= 0) {
+		job.nin = 3;
+		job.b = JOB_COUNTED_BESIDE;
+	}
 	int rc = procedures_text_job(c->w, &job, &answer, err);
-	close(job.in[1]);
+	for (int i = 1; i < job.nin; i++)
+		close(job.in[i]);
 	if (rc == 0)
 		annotation_take(&c->said, wr_bytes(&answer));
 	wr_free(&answer);
@@ -171,6 +190,9 @@ static void answer(struct cycles *c, const struct show_annotate *r, struct clien
 			all = c->l->proc[i].samples;
 	answer_line(control_answer(cl), "of %.0f samples of the function, %.0f are known by "
 		    "instruction; the others are left out", all, c->placed);
+	if (c->counted[0])
+		answer_line(control_answer(cl), "executions are also by the counts of %s",
+			    c->counted);
 	if (!r->blocks) {
 		ask_text(c);
 		ask_source(c);

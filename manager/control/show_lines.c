@@ -4,6 +4,8 @@
  */
 #include "manager/control/show_lines.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,6 +123,22 @@ void lines_answer_modules(const struct lines *l, double whole, struct client *cl
 	show_give(cl, t);
 }
 
+/* Where the kernel's are, and those made at run time, is not known. */
+static void put_procedure(struct table *t, const struct line *line, double share, double sum)
+{
+	char samples[32], pct[32], all[32], at[32] = "", size[32] = "";
+	const char *cell[] = { line->module, line->procedure, samples, pct, all, at, size };
+
+	(void)snprintf(samples, sizeof(samples), "%.6f", line->samples);
+	(void)snprintf(pct, sizeof(pct), "%.6f", share);
+	(void)snprintf(all, sizeof(all), "%.6f", sum);
+	if (line->entry) {
+		(void)snprintf(at, sizeof(at), "%" PRIu64, (uint64_t)line->entry);
+		(void)snprintf(size, sizeof(size), "%" PRIu64, line->size);
+	}
+	table_row_text(t, cell);
+}
+
 void lines_answer_procedures(const struct lines *l, double whole, struct client *cl)
 {
 	static const struct table_column col[] = {
@@ -133,12 +151,9 @@ void lines_answer_procedures(const struct lines *l, double whole, struct client 
 	double sum = 0;
 
 	for (uint32_t i = 0; i < l->n; i++) {
-		const struct line *line = &l->at[i];
-
-		sum += line->samples;
-		table_row(t, line->module, line->procedure ? line->procedure : "",
-			  line->samples, percent(line->samples, whole), percent(sum, whole),
-			  (uint64_t)line->entry, line->size);
+		sum += l->at[i].samples;
+		put_procedure(t, &l->at[i], percent(l->at[i].samples, whole),
+			      percent(sum, whole));
 	}
 	show_give(cl, t);
 }

@@ -183,14 +183,15 @@ static void add_count(struct gather *g, struct lines *out, const char *name, uin
 }
 
 /* Samples that are of nobody's file are of everybody: not for who sees only his own. */
-static int add_elsewhere(struct gather *g, struct err *err)
+static int add_elsewhere(struct gather *g, struct lines *out, struct err *err)
 {
 	uint64_t count[NCOUNTER];
 
 	if (store_counters(g->w->store, count, err) < 0)
 		return -1;
 	for (int i = 0; i < NELSEWHERE; i++)
-		add_count(g, &g->lines, lines_elsewhere(elsewhere[i]), count[elsewhere[i]]);
+		if (count[elsewhere[i]])
+			add_count(g, out, lines_elsewhere(elsewhere[i]), count[elsewhere[i]]);
 	return 0;
 }
 
@@ -229,8 +230,6 @@ static int add_made(struct gather *g, struct err *err)
 	bool all = access_sees_all(g->w, g->client);
 	int64_t uid = all ? STORE_MADE_ALL : (int64_t)control_uid(g->client);
 
-	if (all && !g->module)		/* of no program, which come first */
-		lines_add(&g->lines, lines_elsewhere(COUNTER_ANON), NULL, 0);
 	return store_made_each(g->w->store, uid, gather_made, g, err);
 }
 
@@ -244,7 +243,7 @@ static int report_all(struct work *w, const struct show_report *r, struct client
 	if (rc == 0)
 		rc = add_made(&g, err);
 	if (rc == 0 && access_sees_all(w, cl))
-		rc = add_elsewhere(&g, err);
+		rc = add_elsewhere(&g, &g.lines, err);
 	if (rc == 0 && r->by != SHOW_BY_MODULE)
 		rc = report_procedures(w, &g, access_sees_all(w, cl), r->limit, &procedures,
 				       err);
@@ -261,18 +260,6 @@ static int report_all(struct work *w, const struct show_report *r, struct client
 	return rc;
 }
 
-static int add_kinds(struct gather *g, struct lines *out, struct err *err)
-{
-	uint64_t count[NCOUNTER];
-
-	if (store_counters(g->w->store, count, err) < 0)
-		return -1;
-	for (int i = 0; i < NELSEWHERE; i++)
-		if (count[elsewhere[i]])
-			add_count(g, out, lines_elsewhere(elsewhere[i]), count[elsewhere[i]]);
-	return 0;
-}
-
 /* All of the machine, one line for each kind of code. */
 static int report_machine(struct work *w, const struct show_report *r, struct client *cl,
 			  struct err *err)
@@ -287,7 +274,7 @@ static int report_machine(struct work *w, const struct show_report *r, struct cl
 	if (rc == 0 && g.made > 0)
 		lines_add(&l, lines_elsewhere(COUNTER_ANON), NULL, g.made);
 	if (rc == 0 && access_sees_all(w, cl))
-		rc = add_kinds(&g, &l, err);
+		rc = add_elsewhere(&g, &l, err);
 	if (rc == 0)
 		lines_answer_shares("machine", "machine", &l, r, cl);
 	lines_free(&g.procedures);
@@ -472,14 +459,17 @@ static int read_option(const char *arg, struct show_report *r, struct err *err)
 		       err_set(err, ERR_USAGE, "--limit: '%.80s' is not a number from 1 to %d",
 			       arg + 8, MAX_LIMIT);
 	}
+	if (strncmp(arg, "--by=", 5) == 0)
+		return read_by(arg + 5, &r->by) ? 0 :
+		       err_set(err, ERR_USAGE, "--by: '%.80s' is none of machine, program, "
+			       "module, procedure, user", arg + 5);
 	if (strcmp(arg, "--sort=name") == 0)
 		r->by_name = true;
 	else if (arg[0] != '-')
 		r->module = arg;
 	else if (!show_read_ns(arg, "--since=", &r->since_ns) &&
 		 !show_read_ns(arg, "--until=", &r->until_ns) &&
-		 strcmp(arg, "--sort=count") != 0 &&
-		 (strncmp(arg, "--by=", 5) != 0 || !read_by(arg + 5, &r->by)))
+		 strcmp(arg, "--sort=count") != 0)
 		return err_set(err, ERR_USAGE, "unknown option '%s'", arg);
 	if (strncmp(arg, "--until=", 8) == 0 && !r->until_ns)	/* which is no bound here */
 		return err_set(err, ERR_USAGE, "--until: there is no time before 1970");
@@ -493,6 +483,9 @@ int show_report_options(int argc, const char *const *argv, struct show_report *o
 	for (int i = 1; i < argc; i++)
 		if (read_option(argv[i], out, err) < 0)
 			return -1;
+	/* of procedures it is not known when they ran */
+	if ((out->since_ns || out->until_ns) && out->by == SHOW_BY_ALL && !out->module)
+		out->by = SHOW_BY_MODULE;
 	if (out->module && out->by != SHOW_BY_ALL && out->by != SHOW_BY_PROGRAM)
 		return err_set(err, ERR_USAGE, "--by is for all modules together, not for "
 			       "one, but for --by=program");

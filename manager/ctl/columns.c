@@ -17,6 +17,7 @@ static const struct {
 } usual[] = {
 	{ "modules", { "path", "samples", "generation", "state", "speed" } },
 	{ "saved", { "path", "cpu_s", "times_as_fast", "saved_s", "low_s", "high_s" } },
+	{ "reasons", { "reason", "functions", "bytes" } },
 	{ "unmeasured", { "path", "generation", "cpu_s", "why" } },
 	{ "reoptimized", { "path", "generation", "installed", "samples", "functions",
 			   "functions_moved" } },
@@ -27,6 +28,28 @@ static const char *const *usual_of(const char *title)
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
 		if (strcmp(usual[i].title, title) == 0)
 			return usual[i].name;
+	return NULL;
+}
+
+static const struct {
+	const char *title, *name[MOST];
+} spare[] = {
+	{ "modules", { "cumulative_pct" } },	/* where it also has callees */
+	{ "procedures", { "entry", "size_bytes", "cumulative_pct", "share_pct" } },
+	{ "lines", { "cumulative_pct" } },
+	{ "functions", { "cumulative_pct" } },
+	{ "callers", { "called_by_module" } },
+	{ "blocks", { "per_instruction", "size_bytes" } },
+	{ "instructions", { "executions", "best_cycles", "source" } },
+	{ "stats", { "min", "max", "range_pct", "share_pct" } },
+	{ "diff", { "before_pct", "after_pct" } },
+};
+
+const char *const *columns_spare(const char *title)
+{
+	for (size_t i = 0; i < sizeof(spare) / sizeof(spare[0]); i++)
+		if (strcmp(spare[i].title, title) == 0)
+			return spare[i].name;
 	return NULL;
 }
 

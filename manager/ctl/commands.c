@@ -106,23 +106,25 @@ const struct ctl_command ctl_commands[] = {
 	  "        page of HTML (no daemon needed)",
 	  ctl_export },
 	{ "cfg",
-	  "MODULE FUNCTION --log=LOG|PROFILE [--dot] [--output=FILE] [--binary=FILE]...\n"
-	  "        [--store=DIR]",
-	  "a function's flow graph with executions, as text or for Graphviz (no daemon needed)",
+	  "MODULE FUNCTION [--dot] [--output=FILE]\n"
+	  "        [--log=LOG|PROFILE [--binary=FILE]... [--store=DIR]]",
+	  "a function's flow graph with executions, as text or for Graphviz; with --log of a\n"
+	  "        recording (then no daemon is needed)",
 	  ctl_cfg },
 	{ "stats",
-	  "LOG|PROFILE... [--by=machine|program|module|procedure|line|inlined]\n"
+	  "LOG|PROFILE|PERIOD... [--by=machine|program|module|procedure|line|inlined]\n"
 	  "        [--module=NAME] [--shares] [--since=S] [--until=S] [--sort=NAME]\n"
 	  "        [--limit=N] [--binary=FILE]... [--store=DIR]",
-	  "what varies over several recordings: sum, mean, deviation, range; --shares: as if\n"
-	  "        all were of one length (no daemon needed)",
+	  "what varies over several recordings (no daemon needed), or days: sum, mean,\n"
+	  "        deviation, range; --shares: as if all were of one length",
 	  ctl_stats },
 	{ "diff",
-	  "LOG|PROFILE LOG|PROFILE [--by=machine|program|module|procedure|line|inlined]\n"
-	  "        [--module=NAME] [--since=S] [--until=S] [--sort=NAME] [--limit=N]\n"
-	  "        [--binary=FILE]... [--store=DIR]",
-	  "what became more and less from one recording to the other, and not by chance (no\n"
-	  "        daemon needed)",
+	  "LOG|PROFILE|PERIOD LOG|PROFILE|PERIOD\n"
+	  "        [--by=machine|program|module|procedure|line|inlined] [--module=NAME]\n"
+	  "        [--since=S] [--until=S] [--sort=NAME] [--limit=N] [--binary=FILE]...\n"
+	  "        [--store=DIR]",
+	  "what became more and less from one recording (no daemon needed), or day, to the\n"
+	  "        other, and not by chance",
 	  ctl_diff },
 	{ "metrics", "[--prometheus]",
 	  "what the daemon has counted, as OpenMetrics text; --prometheus: in the form of\n"

@@ -22,12 +22,14 @@ struct ctl {
 	FILE *errors;		/* where the daemon's go; NULL: standard error */
 };
 
+/* argv[0] is the name; gives the exit code. */
+typedef int (*ctl_run)(const struct ctl *ctl, int argc, char **argv);
+
 struct ctl_command {
 	const char *name;
 	const char *args;
 	const char *help;
-	int (*run)(const struct ctl *ctl, int argc, char **argv);	/* argv[0] is the name;
-									 * the exit code */
+	ctl_run run;
 };
 
 extern const struct ctl_command ctl_commands[];		/* ends with name == NULL */
@@ -39,6 +41,7 @@ int ctl_ask_alone(const struct ctl *ctl, int argc, char **argv);	/* takes no arg
 int ctl_ask_paths(const struct ctl *ctl, int argc, char **argv);
 int ctl_ask_module(const struct ctl *ctl, int argc, char **argv);	/* the first one, if it
 									 * is a path */
+int ctl_of_module(const struct ctl *ctl, int argc, char **argv, ctl_run ask);	/* likewise */
 int ctl_list(const struct ctl *ctl, int argc, char **argv);
 int ctl_keep(const struct ctl *ctl, int argc, char **argv);
 int ctl_undo(const struct ctl *ctl, int argc, char **argv);

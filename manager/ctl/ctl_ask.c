@@ -46,7 +46,8 @@ int ctl_ask_alone(const struct ctl *ctl, int argc, char **argv)
 
 /* Makes argv[from..to) absolute where they are paths: the daemon works in another folder.  A
  * file that is gone keeps its name; the daemon may know it. */
-static int ask_absolute(const struct ctl *ctl, int argc, char **argv, int to, bool all)
+static int ask_absolute(const struct ctl *ctl, int argc, char **argv, int to, bool all,
+			ctl_run ask)
 {
 	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
 	int code = 1;
@@ -65,7 +66,7 @@ static int ask_absolute(const struct ctl *ctl, int argc, char **argv, int to, bo
 			goto out;
 		}
 	}
-	code = ctl_ask(ctl, argc, copy);
+	code = ask(ctl, argc, copy);
 out:
 	for (int i = 0; i < argc; i++)
 		if (copy[i] != argv[i])
@@ -78,12 +79,17 @@ int ctl_ask_paths(const struct ctl *ctl, int argc, char **argv)
 {
 	if (argc < 2)
 		return ctl_usage(ctl);
-	return ask_absolute(ctl, argc, argv, argc, true);
+	return ask_absolute(ctl, argc, argv, argc, true, ctl_ask);
 }
 
 int ctl_ask_module(const struct ctl *ctl, int argc, char **argv)
 {
-	return ask_absolute(ctl, argc, argv, 2, false);
+	return ask_absolute(ctl, argc, argv, 2, false, ctl_ask);
+}
+
+int ctl_of_module(const struct ctl *ctl, int argc, char **argv, ctl_run ask)
+{
+	return ask_absolute(ctl, argc, argv, 2, false, ask);
 }
 
 /* Of the answer only what is wrong: 1 if there is an error among it. */

@@ -78,6 +78,20 @@ static const char **text_of(int c, struct ctl_evidence *o)
 	}
 }
 
+static int take_by(const struct ctl *ctl, struct ctl_evidence *o)
+{
+	bool callers = strcmp(ctl->command->name, "report") == 0;
+
+	o->by_given = true;
+	o->callers = callers && strcmp(optarg, "caller") == 0;
+	if (o->callers || parse_by(optarg, &o->by))
+		return 0;
+	return wrong(ctl, "--by", optarg,
+		     callers ? "none of machine, program, module, procedure, line, inlined, "
+			       "caller"
+			     : "none of machine, program, module, procedure, line, inlined");
+}
+
 static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 {
 	const char **text = text_of(c, o);
@@ -92,13 +106,7 @@ static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 		o->binary[o->source.nbinary++] = optarg;
 		return 0;
 	case 'y':
-		o->by_given = true;
-		o->callers = strcmp(optarg, "caller") == 0 &&
-			     strcmp(ctl->command->name, "report") == 0;
-		return o->callers || parse_by(optarg, &o->by)
-			       ? 0
-			       : wrong(ctl, "--by", optarg, "none of machine, program, module, "
-				       "procedure, line, inlined");
+		return take_by(ctl, o);
 	case 'l':
 		return parse_limit(optarg, &o->limit)
 			       ? 0
@@ -249,8 +257,9 @@ void ctl_evidence_notes(const struct evidence *e)
 			 "rows: who called it may be missing in their stacks", e->guessed,
 			 e->total);
 	if (e->damaged)
-		say_line(stderr, "morphctl: left out are %llu parts of the recording that are "
-			 "damaged or cut off", (unsigned long long)e->damaged);
+		say_line(stderr, "morphctl: %s: %llu part%s left out, damaged or cut off",
+			 e->damaged_in, (unsigned long long)e->damaged,
+			 e->damaged == 1 ? "" : "s");
 }
 
 int ctl_evidence_read(const struct ctl_evidence *o, const char *const *path, uint32_t n,

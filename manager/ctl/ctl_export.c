@@ -299,16 +299,65 @@ static int flow(const struct ctl_evidence *o, const char *module, const char *fu
 	return code;
 }
 
+/* The rows of a table of one column. */
+static int write_lines(const struct ctl_tables *t, const char *out, struct err *err)
+{
+	struct wr text = { 0 };
+
+	for (int i = 0; t->n && i < table_nrow(t->at[0]); i++) {
+		wr_text(&text, table_cell(t->at[0], i, 0));
+		wr_text(&text, "\n");
+	}
+	int rc = io_write_output(out, wr_bytes(&text), err);
+	wr_free(&text);
+	return rc;
+}
+
+enum { ASK_CFG, ASK_MODULE, ASK_FUNCTION, ASK_OUT, ASK_DOT, ASK_MOST };
+
+static int ask_daemon(const struct ctl *ctl, int argc, char **argv)
+{
+	const char *request[] = { argv[ASK_CFG], argv[ASK_MODULE], argv[ASK_FUNCTION],
+				  argc > ASK_DOT ? argv[ASK_DOT] : NULL };
+	struct ctl_tables t;
+	struct err err;
+	int code = ctl_fetch(ctl, argc > ASK_DOT ? 4 : 3, request, &t);
+
+	if (code == 0 && write_lines(&t, argv[ASK_OUT], &err) < 0) {
+		say_line(stderr, "morphctl: %s", err.text);
+		code = err_exit_code(&err);
+	}
+	ctl_tables_free(&t);
+	return code;
+}
+
+/* As the daemon knows it. */
+static int flow_of_daemon(const struct ctl *ctl, const struct ctl_evidence *o, char **argv)
+{
+	char name[] = "cfg", dot[] = "--dot", *out = memory_need(strdup(o->out ? o->out : "-"));
+	char *asked[ASK_MOST] = { name, argv[0], argv[1], out, dot };
+	int code = ctl_of_module(ctl, ASK_MOST - !o->dot, asked, ask_daemon);
+
+	free(out);
+	return code;
+}
+
 int ctl_cfg(const struct ctl *ctl, int argc, char **argv)
 {
+	static const char *const not_its[] = { "--binary=", "--store=", NULL };
 	struct ctl_evidence o;
 	int code = ctl_evidence_options(ctl, argc, argv, UINT32_MAX, &o);
 
 	if (code)
 		return code;
-	code = argc - optind == 2 && o.nlog == 1
-		       ? flow(&o, argv[optind], argv[optind + 1], o.out ? o.out : "-")
-		       : ctl_usage(ctl);
+	if (argc - optind != 2 || o.nlog > 1)
+		code = ctl_usage(ctl);
+	else if (o.nlog)
+		code = flow(&o, argv[optind], argv[optind + 1], o.out ? o.out : "-");
+	else
+		code = ctl_evidence_only_logs(ctl, argc, argv, not_its)
+			       ? 2
+			       : flow_of_daemon(ctl, &o, argv + optind);
 	ctl_evidence_free(&o);
 	return code;
 }

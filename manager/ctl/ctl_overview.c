@@ -44,6 +44,10 @@ static bool is_set(const struct table *t, const char *column)
 static void say_watching(FILE *f, const struct table *t, unsigned width)
 {
 	char text[SENTENCE_MAX], when[32] = "?", since[64] = "";
+	bool automatic = is_set(t, "automatic"), idle = is_set(t, "idle");
+	const char *until = !automatic ? "; `morphctl auto on` changes that"
+			    : idle     ? ", when the machine is idle; it is now"
+				       : ", when the machine is idle; it is not now, by ";
 	time_t s = (time_t)(strtoull(cell(t, 0, "since"), NULL, 10) / 1000000000);
 	time_t now = time(NULL);
 	struct tm tm;
@@ -52,12 +56,10 @@ static void say_watching(FILE *f, const struct table *t, unsigned width)
 		(void)strftime(when, sizeof(when), "%Y-%m-%d %H:%M", &tm);
 	table_human_time(now > s ? (unsigned long long)(now - s) : 0, since, sizeof(since));
 	(void)snprintf(text, sizeof(text), "Watching since %s (%s)%s. Programs are %s by "
-		       "themselves%s%s%s.", when, since,
+		       "themselves%s%s.", when, since,
 		       is_set(t, "sampling") ? "" : "; no samples are taken now",
-		       is_set(t, "automatic") ? "laid out" : "not laid out",
-		       is_set(t, "automatic") ? ", when the machine is idle" : "",
-		       is_set(t, "idle") ? "; it is now" : "; it is not now, by ",
-		       is_set(t, "idle") ? "" : cell(t, 0, "not_idle"));	/* cut */
+		       automatic ? "laid out" : "not laid out", until,
+		       automatic && !idle ? cell(t, 0, "not_idle") : "");	/* cut */
 	char *shown = utf8_escaped(text);
 	screen_wrap(f, shown, 0, 0, width);
 	free(shown);

@@ -96,7 +96,7 @@ static int ask_daemon(const struct ctl *ctl, int argc, char **argv)
 			if (strncmp(argv[i], option[k], strlen(option[k])) != 0)
 				continue;
 			if (!when_parse(text, when_now_ns(), &ns)) {
-				say_line(stderr, "morphctl report: %s '%s' is no time until "
+				say_line(stderr, "morphctl report: %.7s: '%s' is no time until "
 					 "now: %s; of recordings it is seconds", option[k],
 					 text, WHEN_FORMS);
 				return 2;

@@ -1,6 +1,7 @@
-/* ctl_stats.c - morphctl stats and diff: several recordings side by side, without a daemon
+/* ctl_stats.c - morphctl stats and diff: several recordings side by side, without a daemon, or
+ * periods of what the daemon has
  *
- * Tested by tests/e2e/reports.sh.
+ * Tested by tests/e2e/reports.sh; periods, by tests/e2e/periods.sh.
  */
 #include <getopt.h>
 #include <limits.h>
@@ -11,6 +12,7 @@
 #include "lib/err.h"
 #include "lib/say.h"
 #include "manager/ctl/ctl_evidence.h"
+#include "manager/ctl/period.h"
 #include "manager/report/proportions.h"
 
 enum { LIMIT = 40 };
@@ -86,6 +88,42 @@ static int read_set(const struct ctl_evidence *o, char **path, uint32_t n, struc
 	}
 	join(s);
 	return ctl_evidence_nothing(o, s->at.n > 0);
+}
+
+/* How many are periods; *other is one that is none. */
+static int find_periods(char **text, int n, struct arena *a, struct period *out,
+			const char **other)
+{
+	int found = 0;
+
+	for (int i = 0; i < n; i++)
+		if (period_parse(text[i], a, &out[i]))
+			found++;
+		else
+			*other = text[i];
+	return found;
+}
+
+static int read_periods(const struct ctl *ctl, const struct ctl_evidence *o,
+			const struct period *p, uint32_t n, struct arena *a, struct set *s)
+{
+	*s = (struct set){ .arena = a, .n = n, .rows = arena_array(a, n, sizeof(*s->rows)) };
+	const char *wrong = o->by > ROWS_MODULE ? "--by is machine, program or module"
+			    : o->source.since_ns || o->source.until_ns || o->source.nbinary
+				    ? "--since, --until and --binary are for recordings"
+				    : NULL;
+	if (wrong) {
+		say_line(stderr, "morphctl %s: of periods, %s", ctl->command->name, wrong);
+		return 2;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		int code = period_rows(ctl, &p[i], o->by, o->module, a, &s->rows[i]);
+
+		if (code)
+			return code;
+	}
+	join(s);
+	return 0;
 }
 
 static int put_names(enum rows_by by, const struct row *row, const char **cell)
@@ -312,6 +350,25 @@ struct command {
 	struct table *(*table)(struct set *s, const struct ctl_evidence *o, int sort);
 };
 
+static int read_all(const struct ctl *ctl, struct ctl_evidence *o, char **given, int n,
+		    struct arena *a, struct set *s)
+{
+	struct period *p = arena_array(a, (size_t)n, sizeof(*p));
+	const char *other = NULL;
+	int periods = find_periods(given, n, a, p, &other);
+
+	if (!periods)
+		return read_set(o, given, (uint32_t)n, a, s);
+	if (other) {
+		say_line(stderr, "morphctl %s: '%s' is not, as another one is, %s",
+			 ctl->command->name, other, PERIOD_FORMS);
+		return 2;
+	}
+	if (!o->by_given)
+		o->by = ROWS_PROGRAM;
+	return read_periods(ctl, o, p, (uint32_t)n, a, s);
+}
+
 static int run(const struct ctl *ctl, const struct command *c, int argc, char **argv)
 {
 	struct arena *a = NULL;
@@ -325,11 +382,14 @@ static int run(const struct ctl *ctl, const struct command *c, int argc, char **
 	int sort = ctl_evidence_sort(o.sort, c->sort_name), n = argc - optind;
 	if (sort < 0)
 		code = ctl_evidence_wrong_sort(ctl, o.sort, c->sort_name);
-	else if (n < c->least || n > c->most)
+	else if (n < c->least || n > c->most) {
+		say_line(stderr, "morphctl %s: %s recordings are compared, not %d",
+			 ctl->command->name, c->most == 2 ? "two" : "two or more", n);
 		code = ctl_usage(ctl);
+	}
 	if (code == 0) {
 		a = arena_new();
-		code = read_set(&o, argv + optind, (uint32_t)n, a, &s);
+		code = read_all(ctl, &o, argv + optind, n, a, &s);
 	}
 	if (code == 0) {
 		t.at[t.n++] = totals_table(&s, argv + optind);

@@ -61,9 +61,9 @@ static void put_row(struct printer *p, const struct row *row)
 		cell[n++] = arena_printf(a, "%.6f",
 					 ctl_evidence_percent(row->callees, p->e->total));
 	}
-	if (p->rows.by == ROWS_PROCEDURE) {
-		cell[n++] = arena_printf(a, "%" PRIu64, (uint64_t)row->entry);
-		cell[n++] = arena_printf(a, "%" PRIu64, row->size);
+	if (p->rows.by == ROWS_PROCEDURE) {	/* 0: not known, as of the kernel's */
+		cell[n++] = row->entry ? arena_printf(a, "%" PRIu64, (uint64_t)row->entry) : "";
+		cell[n++] = row->entry ? arena_printf(a, "%" PRIu64, row->size) : "";
 	}
 	table_row_text(p->t, cell);
 }

@@ -16,6 +16,7 @@
 
 #include "lib/memory.h"
 #include "lib/say.h"
+#include "manager/ctl/columns.h"
 #include "manager/ctl/ctl.h"
 
 enum { TEXT_NARROW = 50, TEXT_WIDE = 96 };
@@ -71,6 +72,7 @@ struct table_look screen_look(const struct ctl *ctl, FILE *f)
 	if (ctl->json)
 		return look;
 	look.colour = wants_colour(ctl, f);
+	look.spare = ctl->wide ? NULL : columns_spare;
 	if (size_of(f, &size))
 		look.width = size.ws_col;
 	/* of the locale nothing else is wanted */

@@ -61,7 +61,7 @@ static const struct shape shape[NJOB] = {
 	[JOB_CATCHES]	  = { "catches",     1, 1, 1, true },
 	[JOB_PLACES]	  = { "places",	     2, 3, 1, false },
 	[JOB_CODE_NAMES]  = { "code-names",  2, 2, 1, false },
-	[JOB_EXPORT]	  = { "export",	     2, 2, 1, false },
+	[JOB_EXPORT]	  = { "export",	     2, 3, 1, false },
 	[JOB_FOREIGN]	  = { "foreign",     2, 2, 1, false },
 	[JOB_ANNOTATE]	  = { "annotate",    2, 3, 1, false },
 	[JOB_PICTURE]	  = { "picture",     2, 3, 1, false },
@@ -227,13 +227,17 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("--profile");
 		if (i == 1 && spec->kind == JOB_INHERIT)
 			ADD("--signature");
-		if (i == 2 && spec->kind == JOB_OPTIMIZE)
+		const bool beside = spec->kind == JOB_OPTIMIZE || spec->kind == JOB_EXPORT ||
+				    (spec->kind == JOB_ANNOTATE &&
+				     spec->b == JOB_COUNTED_BESIDE);
+		if (i == 2 && beside)
 			ADD("--counted");
 		if (i == takes_debug_at(spec->kind))
 			ADD("--debug");
 		if (i == 2 && spec->kind == JOB_PICTURE && spec->b)
 			ADD("--generation");
-		else if (i == 2 && (spec->kind == JOB_ANNOTATE || spec->kind == JOB_PICTURE))
+		else if (i == 2 && !beside && (spec->kind == JOB_ANNOTATE ||
+					       spec->kind == JOB_PICTURE))
 			ADD("--counts");
 		if (i == 2 && interprets)
 			ADD("--original");
@@ -251,7 +255,8 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 			ADD("--function=0x%" PRIx64, spec->b);
 		if (spec->kind == JOB_ANNOTATE) {
 			ADD("--function=0x%" PRIx64, spec->a);
-			ADD("--cycles=%" PRIu64, spec->b);
+			if (spec->b != JOB_COUNTED_BESIDE)
+				ADD("--cycles=%" PRIu64, spec->b);
 		}
 		if (spec->kind == JOB_PICTURE)
 			ADD("--functions=%" PRIu64, spec->a);

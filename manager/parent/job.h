@@ -44,12 +44,16 @@ enum job_kind {
 	 * was recognised, as text */
 	JOB_INHERIT,
 	/* in: original, samples, perhaps exact profile.  out: where the cycles of a function
-	 * go, as text.  a: its entry, b: thousandths of a cycle that a sample stands for */
+	 * go, as text.  a: its entry, b: thousandths of a cycle that a sample stands for, or
+	 * JOB_COUNTED_BESIDE: the profile is beside the samples, as JOB_OPTIMIZE has it */
 	JOB_ANNOTATE,
 	/* in: file, places, perhaps its debug file.  out: what stands there, as text */
 	JOB_PLACES,
 	/* in: what a program wrote of code that it made, places.  out: their names, likewise */
 	JOB_CODE_NAMES,
+	/* in: original, profile, perhaps counts beside it.  out: text in another tool's form.
+	 * a: enum job_form, b: entry of the function for forms of one */
+	JOB_EXPORT,
 	/* what follows is not for the manager (RUN_JOB in lib/msg.def) */
 	/* in: mapped file, branch counts; if it is a generation, its original.  out: edges, and
 	 * executions of blocks */
@@ -57,9 +61,6 @@ enum job_kind {
 	JOB_BUILD_ID,	/* in: file.  out: its build-id, as text */
 	/* in: file.  out: that it catches no exception of others; else it is refused */
 	JOB_CATCHES,
-	/* in: original, profile.  out: text in another tool's form.  a: enum job_form, b: entry
-	 * of the function for forms of one */
-	JOB_EXPORT,
 	/* in: original, text of bolt's profile.  out: profile */
 	JOB_FOREIGN,
 	/* in: original, samples, perhaps exact profile.  out: what a page shows of it, as text.
@@ -70,6 +71,8 @@ enum job_kind {
 	JOB_UNWIND,
 	NJOB
 };
+
+#define JOB_COUNTED_BESIDE UINT64_MAX
 
 /* What JOB_EXPORT writes. */
 enum job_form {

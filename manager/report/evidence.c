@@ -160,6 +160,7 @@ int evidence_add(struct evidence *e, const char *path, const struct evidence_sou
 		 struct err *err)
 {
 	int fd = modulefile_recording(path, err), rc;
+	uint64_t damaged = e->damaged;
 
 	if (fd < 0)
 		return -1;
@@ -174,5 +175,9 @@ int evidence_add(struct evidence *e, const char *path, const struct evidence_sou
 	else
 		rc = evidence_add_log(e, fd, source, err);
 	close(fd);
+	if (e->damaged > damaged)
+		e->damaged_in = e->damaged_in
+			? arena_printf(e->arena, "%s, '%s'", e->damaged_in, path)
+			: arena_printf(e->arena, "'%s'", path);
 	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
 }

@@ -82,6 +82,7 @@ struct evidence {
 	uint64_t length_ns;		/* of all logs together */
 	uint64_t lost;			/* records */
 	uint64_t damaged;		/* parts of logs that cannot be read, or were cut off */
+	const char *damaged_in;		/* the logs that these are of, as in a message */
 	double total;			/* sum over place[], and over stack[] */
 	bool with_stacks;		/* there were pieces of stacks; else no callers */
 	double cut_short;		/* samples cut off because the piece was too short */

@@ -166,7 +166,7 @@ static bool is_droppable(enum job_kind kind)
 {
 	return kind == JOB_OPTIMIZE || kind == JOB_VERIFY || kind == JOB_SYMBOLS ||
 	       kind == JOB_DISASSEMBLE || kind == JOB_PLACED || kind == JOB_EXPLAIN ||
-	       kind == JOB_ANNOTATE || kind == JOB_PLACES;
+	       kind == JOB_ANNOTATE || kind == JOB_PLACES || kind == JOB_EXPORT;
 }
 
 int ask_run_job(struct ask *a, const struct ask_job *job, const struct ask_limits *limits,

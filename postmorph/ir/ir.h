@@ -43,6 +43,7 @@ enum skip {			/* why a function is left exactly as it was */
 	NSKIP
 };
 extern const char *const skip_text[NSKIP];
+extern const char *const skip_id[NSKIP];	/* as skip.def has it */
 
 enum ijump_kind {		/* of an indirect jump */
 #define JUMP(id, name) JUMP_##id,

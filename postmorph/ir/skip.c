@@ -10,6 +10,12 @@ const char *const skip_text[NSKIP] = {
 #undef SKIP
 };
 
+const char *const skip_id[NSKIP] = {
+#define SKIP(id, text) [SKIP_##id] = #id,
+#include "postmorph/ir/skip.def"
+#undef SKIP
+};
+
 const char *const confidence_name[NCONFIDENCE] = { "low", "medium", "high" };
 
 const char *const jump_name[NJUMP] = {

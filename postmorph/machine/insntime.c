@@ -80,6 +80,38 @@ static bool is_zero(const ZydisDecodedInstruction *in, const ZydisDecodedOperand
 	}
 }
 
+/* It renames a register and computes nothing. */
+static bool is_move(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op)
+{
+	switch (in->mnemonic) {
+	case ZYDIS_MNEMONIC_MOV:
+		return op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		       op[1].type == ZYDIS_OPERAND_TYPE_REGISTER && op[0].size >= 32;
+	case ZYDIS_MNEMONIC_MOVAPS: case ZYDIS_MNEMONIC_MOVAPD: case ZYDIS_MNEMONIC_MOVDQA:
+	case ZYDIS_MNEMONIC_VMOVAPS: case ZYDIS_MNEMONIC_VMOVAPD: case ZYDIS_MNEMONIC_VMOVDQA:
+		return op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+		       op[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
+	default:
+		return false;
+	}
+}
+
+/* The stack pointer, but where it is what is popped. */
+static void take_moved(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op,
+		       struct insntime *t)
+{
+	const uint64_t rsp = bit_of(ZYDIS_REGISTER_RSP);
+
+	if (in->mnemonic != ZYDIS_MNEMONIC_PUSH && in->mnemonic != ZYDIS_MNEMONIC_POP &&
+	    in->mnemonic != ZYDIS_MNEMONIC_CALL && in->mnemonic != ZYDIS_MNEMONIC_RET)
+		return;
+	if (in->mnemonic == ZYDIS_MNEMONIC_POP && op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	    bit_of(op[0].reg.value) == rsp)
+		return;
+	t->moved = t->writes & rsp;
+	t->writes &= ~rsp;
+}
+
 static void set_time(struct insntime *t, enum insntime_class class, double latency, double busy)
 {
 	t->class = (uint8_t)class;
@@ -139,8 +171,11 @@ void insntime_of(const struct prog *prog, const struct insn *insn, struct insnti
 		if (is_zero(&in, op))
 			t.reads = 0;
 		take_class(&in, &t);
+		take_moved(&in, op, &t);
 		/* a load alone has no arithmetic behind it */
-		if (t.load && in.meta.category == ZYDIS_CATEGORY_DATAXFER)
+		bool moves = in.meta.category == ZYDIS_CATEGORY_DATAXFER ||
+			     in.meta.category == ZYDIS_CATEGORY_POP;
+		if (is_move(&in, op) || (t.load && moves))
 			t.latency = 0;
 	}
 	if (insn_is_branch(insn) || insn->kind == INSN_RET || insn->kind == INSN_IJMP ||

@@ -27,6 +27,8 @@ struct insntime_memory {	/* an operand; the same registers mean the same address
 struct insntime {
 	uint64_t reads, writes;		/* registers; those of addresses are in `address` */
 	uint64_t address;
+	uint64_t moved;			/* not in `writes`: the stack pointer by push, pop,
+					 * call and ret, in no time where they are decoded */
 	bool load, store;
 	struct insntime_memory memory;	/* of either */
 	uint8_t class;			/* enum insntime_class */

@@ -15,6 +15,11 @@ l_lea:	lea	8(%rdi,%rbx,4), %r11
 l_float:	addsd	%xmm1, %xmm2
 l_nop:	nop
 l_setc:	sbb	%rax, %rax
+l_push:	push	%rbp
+l_pop:	pop	%rbx
+l_move:	mov	%rbx, %rax
+l_part:	mov	%bl, %al
+l_poprsp: pop	%rsp
 l_jump:	jc	timed
 	ret
 	.cfi_endproc

@@ -77,6 +77,13 @@ echo "$(address chase) 2" >"$root/two"
 "$B/morph-edit" annotate "$root/stalls" "$root/two" --function="$(address chase)" -o "$root/out"
 check "nor is a function with few samples faster than that" awk -F '\t' '$1 == "block" { cycles += $8 * $6; best += $9 * $6 }
 	END { exit !(best > 0 && cycles > 0.99 * best && cycles < 1.01 * best) }' "$root/out"
+# What retires in one cycle is sampled behind the last of them alone.
+echo "$(culprit together) 1000" >"$root/one"
+"$B/morph-edit" annotate "$root/stalls" "$root/one" --function="$(address together)" -o "$root/out"
+check "a chain is found where all of it retires" awk -F '\t' '$1 == "cause" { low[$2] = $3 }
+	END { exit !(low["latency of arithmetic"] > 50 && low["latency of arithmetic"] + low["issue"] > 99) }' "$root/out"
+check "and one of its instructions is to blame" awk -F '\t' '$1 == "insn" && $7 != "-" { n++; why = $8 }
+	END { exit !(n == 1 && why == "latency of arithmetic") }' "$root/out"
 check "blocks hottest first" jq -e '[.blocks[].samples] | length >= 2 and . == (sort | reverse) and all(.[]; . > 0)' <(notes misprediction --blocks)
 check "as many as are asked for" [ "$(notes misprediction --blocks --limit=1 | jq '.blocks | length')" = 1 ]
 check "by its address" diff <(notes chase) <(notes "$(address chase)")

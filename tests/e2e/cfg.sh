@@ -44,7 +44,8 @@ check "by its address" diff "$root/cases" <(cfg flow "0x$(nm "$root/flow" | awk 
 check "standard output will do" diff "$root/cases" <(cfg flow cases)
 check "no such function" fails 1 "no samples of a function 'nobody'" cfg flow nobody
 check "no such module" fails 1 "no samples of 'nobody'" cfg nobody cases
-check "no recording" fails 2 usage "$B/morphctl" cfg flow cases
+check "no function" fails 2 usage "$B/morphctl" cfg flow --log="$root/exact"
+check "what recordings have is not asked of the daemon" fails 2 'is for recordings' "$B/morphctl" cfg flow cases --binary="$root/flow"
 check "an unknown option" fails 2 "unknown option '--svg'" cfg flow cases --svg
 check "an address that begins no function" fails 1 'no function begins at' \
 	"$B/morph-edit" export "$root/flow" --profile "$root/exact" --format=flow --function=0x12 -o "$root/none"

@@ -211,7 +211,13 @@ for f in empty random missing; do
 	check "what is no recording is an error ($f)" fails 1 "'$root/$f': " written "$root/$f" --format=pprof -o "$root/none"
 done
 check "so is a profile with a bad line" fails 1 "'$root/bad.profile': profile line 5" written "$root/bad.profile" --format=pprof -o "$root/none"
-check "a log that is cut short has what is left of it" fails 0 "damaged or cut off" written "$root/cut" --format=folded -o "$root/folded"
+head -c 100 "$root/log" >"$root/cut_in_header"
+for f in cut cut_in_header; do
+	check "a log that is cut short has what is left of it ($f)" fails 0 "'$root/$f': 1 part left out, damaged or cut off" \
+		written "$root/$f" --format=folded -o "$root/folded"
+	check "which it is, is said of several" fails 0 "morphctl: '$root/$f': 1 part left" written "$root/log" "$root/$f" --format=folded -o "$root/folded"
+done
+check "what is no recording is called so" fails 1 "'$root/random': not a log of samples" written "$root/random" --format=folded -o "$root/none"
 check "an unknown module" fails 1 "nothing of 'nobody' is in it" written "$root/log" --format=dot --module=nobody -o "$root/none"
 check "an unknown one, where only one is wanted" fails 1 "nothing of 'nobody' is in it" \
 	written "$root/log" --format=fdata --module=nobody -o "$root/none"

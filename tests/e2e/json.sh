@@ -152,6 +152,11 @@ check "each of them, as far as it has texts" jq -e '[.. | objects | .items? | ob
 check "no bytes beside a text" damaged list '.modules[0].path_hex = "odd"'
 check "no output" not valid list /dev/null
 
+skips=$(sed -nE 's/^SKIP\(([A-Z0-9_]+),.*/\1/p' postmorph/ir/skip.def | tr '[:upper:]' '[:lower:]')
+check "codes of reasons are those that there are" diff <(echo "$skips"; echo refused) \
+	<(jq -r '."$defs".explain.properties.reasons.items.properties.reason_code.enum[]' "$schema")
+check "explain has them" jq -e 'any(.reasons[]; .reason_code == "none" and .reason == "movable")' "$root/explain.json"
+
 # Every command is here, or prints no tables, or needs what is not here.
 without="undo restore auto record profile live import export cfg metrics keep report-bug"
 for c in $("$B/morphctl" help | sed -nE 's/^  ([a-z][a-z-]*).*/\1/p' | grep -vx help); do

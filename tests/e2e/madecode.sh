@@ -27,7 +27,7 @@ note "$samples samples in code made at run time"
 check "a map: a quarter is the first loop's" share "$root/map" "Quarter::run" 25
 check "the rest is the second's" share "$root/map" "LazyCompile:*rest of it" 75
 check "what was there before is not named" test "$(report "$root/map" "any($made[]; .procedure == \"before\")")" = false
-check "nor where it was" test "$(report "$root/map" "all($made[]; .entry == \"0x0\")")" = true
+check "nor where it was" test "$(report "$root/map" "all($made[]; .entry == null)")" = true
 check "nothing is said of it" not grep -F "$map" "$root/said"
 check "they are on flame graphs" grep -qE '^jit;\[code made at run time\];Quarter::run [0-9]+$' \
 	<("$B/morphctl" export "$root/map" --format=folded -o -)

@@ -67,7 +67,7 @@ note "$samples samples in code made at run time"
 check "a quarter is the first loop's" share "$root/bin/map" "Quarter::run" 25
 check "the rest is the second's" share "$root/bin/map" "rest of it" 75
 check "what was there before is not named" test "$(names "$root/bin/map" | grep -c before)" = 0
-check "nor where it was" test "$(report | jq "$(of "$root/bin/map") | all(.entry == \"0x0\")")" = true
+check "nor where it was" test "$(report | jq "$(of "$root/bin/map") | all(.entry == null)")" = true
 whole=$(report | jq ".modules[] | select(.module == \"[made at run time by $root/bin/map]\").samples")
 check "together they are the program's row" test "$whole" = "$samples"
 check "which can be asked for" test "$(report "[made at run time by $root/bin/map]" |

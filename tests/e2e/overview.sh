@@ -61,6 +61,7 @@ for size in "80 24" "80 11" "60 40" "200 50" "40 30"; do
 done
 screen 80 24
 check "it says since when it watches" grep -q "^Watching since $(date +%Y-%m-)" "$root/out"
+check "that programs are laid out, and when" grep -q "Programs are laid out by themselves, when the machine is idle; it is " <(tr -s '\n ' '  ' <"$root/out")
 check "what is left, and why" grep -q "left: it is set-id" "$root/out"
 check "nothing is wrong" not grep -q "^severity" "$root/out"
 ctl pause
@@ -120,5 +121,10 @@ kill $one $two
 wait $one $two 2>/dev/null
 check "jobs run while others ask" [ "$(grep -c "gzip: restored" "$root/worked")" = 4 ]
 check "the manager stays" [ "$(role_pid manager)" = "$manager" ]
+sed -i 's/automatic: true/automatic: false/' "$root/morph.yaml"
+check "a policy by which nothing is laid out" ctl policy reload
+screen 80 24
+check "what changes that is said, and not whether the machine is idle" grep -q \
+	'Programs are not laid out by themselves; `morphctl auto on` changes that\. ' <(tr -s '\n ' '  ' <"$root/out")
 check_here "the daemon ends" stop_daemon
 done_testing

@@ -28,7 +28,9 @@ for t in recording:module modules:module procedures:procedure programs:program; 
 done
 check "they are some" [ "$(table "$root/page" procedures | cut -f 2,3 | numbers | tr '\t\n' '  ')" = "outer 600 divides 300 odd_name 100 " ]
 for f in outer divides odd_name; do
-	check "procedures lead to their code ($f)" grep -q "<a href=\"#f-0-$(address "$root/work" $f | cut -c 3-)\">$f</a>" "$root/page"
+	link="<a href=\"#f-0-$(address "$root/work" $f | cut -c 3-)\">$f</a>"
+	check "procedures lead to their code ($f)" grep -qF "<td>$link</td>" "$root/page"
+	check "so do the contents ($f)" grep -qF "<li>$link</li>" "$root/page"
 	check "which is there ($f)" grep -q "<section class=\"fn\" id=\"f-0-$(address "$root/work" $f | cut -c 3-)\" data-name=\"$f\"" "$root/page"
 done
 for spelling in "report --html $root/other --log=$root/a" "export --html=$root/other $root/a" "export --html $root/other $root/a" \

@@ -54,6 +54,7 @@ check "most first" [ "$(report --log="$root/a" | column procedures procedure)" =
 check "entries are those of symbols" [ "$(report --log="$root/a" | cell procedures procedure divides entry)" = "$(address divides)" ]
 check "so are sizes" [ "$(report --log="$root/a" | cell procedures procedure divides size_bytes)" = \
 	$((0x$(nm -S "$root/work" | awk '$4 == "divides" { print $2 }'))) ]
+check "where what is in none lies is not known" [ "$(report --log="$root/b" | cell procedures procedure '[outside of all functions]' entry)" = null ]
 check "what is in no function has a row" [ "$(report --log="$root/b" | cell procedures procedure '[outside of all functions]' samples)" = 10 ]
 check "by name" [ "$(report --log="$root/a" --sort=name | column procedures procedure)" = "divides odd_name outer" ]
 for limit in --limit=1 "--limit 1"; do
@@ -137,7 +138,7 @@ check "by the sum" [ "$(stats "$root/a" "$root/b" "$root/c" --sort=sum | column 
 	"outer divides odd_name [outside of all functions]" ]
 check "as if they were of one length" [ "$(stats "$root/a" "$root/c" --shares --sort=name | column stats mean)" = "309.642857 103.214286 437.142857" ]
 check "the recordings are named" [ "$(stats "$root/a" "$root/b" "$root/c" | column recordings samples)" = "1000 1000 700" ]
-check "one is too few" fails 2 usage morphctl stats "$root/a"
+check "one is too few" fails 2 'stats: two or more recordings are compared, not 1' morphctl stats "$root/a"
 check "two are enough" [ "$(stats "$root/a" "$root/b" --sort=name | column recordings samples)" = "1000 1000" ]
 
 # --- diff ---
@@ -159,7 +160,7 @@ sed 's/^clock .*/clock exact/; s/ 600$/ 601/' "$root/a" >"$root/exact2"
 check "executions that differ do" [ "$(differ "$root/exact" "$root/exact2" | cell diff procedure outer changed)" = more ]
 check "there is no chance in them" [ "$(differ "$root/exact" "$root/exact2" | jq '[.diff[] | select(has("p_value"))] | length')" = 0 ]
 check "samples and executions do not compare" fails 2 'do not compare' morphctl diff "$root/a" "$root/exact"
-check "three are too many" fails 2 usage morphctl diff "$root/a" "$root/b" "$root/c"
+check "three are too many" fails 2 'diff: two recordings are compared, not 3' morphctl diff "$root/a" "$root/b" "$root/c"
 
 # --- bad input ---
 

@@ -80,6 +80,13 @@ check "one is laid out" ctl reoptimize "$root/$long/sort"
 for columns in 80 200; do
 	all_commands $columns
 done
+one_below_the_other() {	# HEADING [ARGUMENT...]: in a table, and what is spared for that is said
+	ctl_on 80 "${@:2}" && grep -qE "^ *$1 " "$root/out" && grep -q '^(no room for ' "$root/out"
+}
+check "procedures are one below the other" one_below_the_other 'module +procedure' report
+symbol=$(ctl --json report "$root/bin/gzip" | jq -r '.procedures[0].entry')
+check "so are instructions" one_below_the_other 'address +samples' annotate "$root/bin/gzip" "$symbol"
+check "with --wide nothing is spared" not one_below_the_other 'module +procedure' report --wide
 ctl_on 80 list
 check "a long path loses its middle" grep -qE "^/tmp/.*…[^ ]*/sort +[0-9.]+ +1 +optimized" "$root/out"
 check "rows are one below the other" grep -qE "^path +samples +generation +state +speed" "$root/out"

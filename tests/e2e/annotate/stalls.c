@@ -154,6 +154,23 @@ LOOP forwarding(uint64_t n, uint8_t *bytes)
 	sink = x;
 }
 
+/* Three cycles of arithmetic a round, which retire in two or three groups.  It does not run:
+ * samples of it are made. */
+LOOP together(uint64_t n)
+{
+	uint64_t x = 1, y = n;
+
+	asm volatile("1: mov %0, %%rax\n"
+		     CULPRIT(together) "sar $3, %%rax\n"
+		     "add %2, %%rax\n"
+		     "add $5, %2\n"
+		     "xor %%rax, %0\n"
+		     "dec %1\n"
+		     "jnz 1b\n"
+		     : "+r"(x), "+r"(n), "+r"(y) : : "rax");
+	sink = x;
+}
+
 /* A cycle through all of `n` lines in an order that no prefetcher knows. */
 static void **shuffled(size_t n)
 {

@@ -97,6 +97,68 @@ static void what_cannot_fit_is_printed_in_lines(void **state)
 	       "       its own file\n");
 }
 
+static const char *const *spare(const char *title)
+{
+	static const char *const name[] = { "size", "none", "share", NULL };
+
+	return strcmp(title, "procedures") == 0 ? name : NULL;
+}
+
+static struct table *procedures(const char *title)
+{
+	static const struct table_column col[] = {
+		{ "name", TABLE_TEXT }, { "share", TABLE_UINT }, { "size", TABLE_UINT },
+		{ "n", TABLE_UINT },
+	};
+	struct table *t = table_new(title, 4, col);
+
+	table_row(t, "a_name_of_some_thirty_characters", (uint64_t)1, (uint64_t)22,
+		  (uint64_t)333);
+	return t;
+}
+
+static void columns_go_that_can_be_spared(void **state)
+{
+	static const char all[] =
+		"name                              share  size    n\n"
+		"a_name_of_some_thirty_characters      1    22  333\n";
+	struct table_look look = { .width = 50, .spare = spare };
+
+	(void)state;
+	expect(procedures("procedures"), &look, all);
+	look.width = 42;	/* the name is cut before */
+	expect(procedures("procedures"), &look,
+	       "name                      share  size    n\n"
+	       "a_name_of_some_thirty_ch      1    22  333\n"
+	       "aracters\n");
+	look.width = 41;
+	expect(procedures("procedures"), &look,
+	       "name                           share    n\n"
+	       "a_name_of_some_thirty_charact      1  333\n"
+	       "ers\n"
+	       "(no room for size)\n");
+	look.width = 30;
+	expect(procedures("procedures"), &look,
+	       "name                         n\n"
+	       "a_name_of_some_thirty_cha  333\n"
+	       "racters\n"
+	       "(no room for share, size)\n");
+	look.width = 16;	/* then it has all of them */
+	char *text = shown(procedures("procedures"), &look);
+	assert_non_null(strstr(text, "\nsize   22\n"));
+	assert_null(strstr(text, "no room"));
+	free(text);
+	look.width = 41;
+	text = shown(procedures("others"), &look);
+	assert_non_null(strstr(text, "size"));
+	assert_null(strstr(text, "no room"));
+	free(text);
+	look.spare = NULL;
+	text = shown(procedures("procedures"), &look);
+	assert_null(strstr(text, "no room"));
+	free(text);
+}
+
 /* The longest line, in characters. */
 static size_t widest(const char *text)
 {
@@ -193,6 +255,7 @@ int main(void)
 		cmocka_unit_test(a_table_that_fits_is_as_it_is),
 		cmocka_unit_test(paths_lose_their_middle_and_text_goes_on),
 		cmocka_unit_test(what_cannot_fit_is_printed_in_lines),
+		cmocka_unit_test(columns_go_that_can_be_spared),
 		cmocka_unit_test(no_width_is_exceeded_and_no_word_lost),
 		cmocka_unit_test(characters_of_several_bytes_are_not_cut),
 		cmocka_unit_test(colour_is_only_there_if_asked_for),

@@ -68,6 +68,16 @@ static void programs_see_plain_values(void **state)
 	       "\"when\": 86400000000000, \"on\": true}\n]}\n");
 }
 
+static void a_time_that_never_was_is_none(void **state)
+{
+	static const struct table_column col[] = { { "last", TABLE_TIME } };
+	struct table *t = table_new("t", 1, col);
+
+	(void)state;
+	table_row(t, (uint64_t)0);
+	expect(t, true, "{\"t\": [\n  {\"last\": null}\n]}\n");
+}
+
 /* As a table is sent from one process to another. */
 static void a_table_of_raw_cells_prints_as_the_one_it_was_made_of(void **state)
 {
@@ -147,6 +157,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(people_see_units_in_aligned_columns),
 		cmocka_unit_test(programs_see_plain_values),
+		cmocka_unit_test(a_time_that_never_was_is_none),
 		cmocka_unit_test(a_table_of_raw_cells_prints_as_the_one_it_was_made_of),
 		cmocka_unit_test(a_cell_that_is_no_number_is_shown_as_text),
 		cmocka_unit_test(several_tables_have_headings_or_keys),

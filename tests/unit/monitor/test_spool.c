@@ -364,7 +364,8 @@ static void a_cut_costs_the_block_it_is_in(void **state)
 			whole++;
 		}
 		assert_int_equal(got, l.before[whole]);
-		assert_int_equal(bad, whole < l.n && n > l.at[whole]);
+		bool in_block = whole < l.n && n > l.at[whole], in_header = n < SPOOL_GRID;
+		assert_int_equal(bad, in_block || in_header);
 	}
 	wr_free(&f);
 }
@@ -414,7 +415,7 @@ static void both_headers_gone_or_a_newer_version_is_refused(void **state)
 	f.p[SPOOL_HEADER_COPY + 20] ^= 1;
 	fd = memory_file(f.p, f.n);
 	assert_null(spool_reader_open(fd, &err));
-	assert_non_null(strstr(err.text, "not a spool file"));
+	assert_non_null(strstr(err.text, "not a log of samples"));
 	close(fd);
 	wr_free(&f);
 }

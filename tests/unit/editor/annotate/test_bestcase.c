@@ -22,7 +22,7 @@ static double loop(const struct insntime *insn, uint32_t n)
 
 	for (uint32_t i = 0; i < ROUNDS * n; i++)
 		path[i] = &insn[i % n];
-	bestcase_run(path, ROUNDS * n, out);
+	bestcase_run(path, ROUNDS * n, 0, out);
 	for (uint32_t i = (ROUNDS - 1) * n; i < ROUNDS * n; i++)
 		sum += out[i].cycles;
 	return sum;
@@ -122,6 +122,57 @@ static void a_load_waits_for_the_store(void **state)
 	assert_int_equal(last(2, 1)->unforwarded, UINT32_MAX);
 }
 
+/* Registers that are saved and restored: none waits for another. */
+static void pushes_and_pops_do_not_wait_for_each_other(void **state)
+{
+	struct insntime insn[8];
+
+	(void)state;
+	for (int i = 0; i < 8; i++)
+		insn[i] = (struct insntime){
+			.reads = BIT(4), .address = BIT(4), .moved = BIT(4), .busy = 0.17,
+			.memory = { 4, NONE, 0, 8, 0 }, .store = i < 4, .load = i >= 4,
+			.writes = i < 4 ? 0 : BIT(8 + i), .latency = i < 4 ? 1 : 0,
+			.class = i < 4 ? INSNTIME_STORE : INSNTIME_LOAD,
+		};
+	is_near(loop(insn, 8), 8 / 6.0);
+	/* but it moves: what is behind it is at another address */
+	insn[1] = plain(0, 0);
+	insn[2] = insn[4];
+	insn[2].memory.disp = -4;
+	(void)loop(insn, 3);
+	assert_int_equal(last(3, 2)->unforwarded, (ROUNDS - 1) * 3);
+	insn[1].moved = BIT(4);
+	(void)loop(insn, 3);
+	assert_int_equal(last(3, 2)->unforwarded, UINT32_MAX);
+}
+
+/* Latencies of a path are hidden behind what ran before it, until they are longer than that. */
+static void what_ran_before_hides_latencies(void **state)
+{
+	struct insntime insn[10];
+	const struct insntime *path[10];
+	struct bestcase alone[10];
+	double sum = 0;
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		insn[i] = (struct insntime){ .reads = BIT(0), .writes = BIT(0), .latency = 3,
+					     .busy = 1, .class = INSNTIME_MULTIPLY };
+		path[i] = &insn[i];
+	}
+	bestcase_run(path, 10, 0, alone);
+	for (double ahead = 0; ahead < 60; ahead += 7) {
+		bestcase_run(path, 10, ahead, out);
+		sum = 0;
+		for (int i = 0; i < 10; i++) {
+			assert_true(out[i].cycles <= alone[i].cycles + 1e-9);
+			sum += out[i].cycles;
+		}
+		is_near(sum, fmax(30 - ahead, 10 / 6.0));
+	}
+}
+
 static void cycles_add_up(void **state)
 {
 	struct insntime insn[] = {
@@ -141,6 +192,8 @@ int main(void)
 		cmocka_unit_test(a_unit_is_one_at_a_time),
 		cmocka_unit_test(a_load_takes_its_latency_where_its_address_waits),
 		cmocka_unit_test(a_load_waits_for_the_store),
+		cmocka_unit_test(pushes_and_pops_do_not_wait_for_each_other),
+		cmocka_unit_test(what_ran_before_hides_latencies),
 		cmocka_unit_test(cycles_add_up),
 	};
 

@@ -95,7 +95,7 @@ static void procedures_are_told_most_first(void **state)
 	report(&d, 3, limited,
 	       "\ntable procedures\n"
 	       "/usr/bin/a\tfn_2000\t60.000000\t75.000000\t75.000000\t8192\t144\t\n"
-	       "/usr/bin/a\t[all others]\t20.000000\t25.000000\t100.000000\t0\t0\t\n");
+	       "/usr/bin/a\t[all others]\t20.000000\t25.000000\t100.000000\t\t\t\n");
 	daemon_close(&d);
 }
 
@@ -113,10 +113,8 @@ static void programs_are_told_most_first(void **state)
 	       "\ntable modules\n"
 	       "/usr/bin/a\t80.000000\t80.000000\t80.000000\t0\t\n"
 	       "/usr/bin/b\t20.000000\t20.000000\t100.000000\t0\t\n"
-	       "[code made at run time]\t0.000000\t0.000000\t100.000000\t0\t\n"
-	       "[all others]\t0.000000\t0.000000\t100.000000\t0\t\n"
 	       "table procedures\n"
-	       "[all others]\t\t100.000000\t100.000000\t100.000000\t0\t0\t\n");
+	       "[all others]\t\t100.000000\t100.000000\t100.000000\t\t\t\n");
 	daemon_close(&d);
 }
 
@@ -136,8 +134,9 @@ static void open_with_job(struct daemon *d, const char *says, char path[PATH_BYT
 static void what_the_analysis_says_is_told_in_tables(void **state)
 {
 	static const char said[] =
-		"module /usr/bin/a\n\nreasons\nreason  functions  bytes\nmovable  12  3456\n"
-		"an indirect jump   2  99\n\nconfidence\nconfidence  work  branches\n"
+		"module /usr/bin/a\n\nreasons\nreason  functions  bytes\n"
+		"movable  12  3456  none\n"
+		"an indirect jump   2  99  jump\n\nconfidence\nconfidence  work  branches\n"
 		"high  90.5  80.25\nlow  9.5  19.75\n\nprofile\nleft_out\n"
 		"samples in no block\n\nnothing\n";
 	const char *argv[] = { "explain", NULL };
@@ -154,8 +153,8 @@ static void what_the_analysis_says_is_told_in_tables(void **state)
 	assert_non_null(tables);
 	assert_string_equal(tables,
 	       "table reasons\n"
-	       "movable\t12\t3456\t\n"
-	       "an indirect jump\t2\t99\t\n"
+	       "movable\t12\t3456\tnone\t\n"
+	       "an indirect jump\t2\t99\tjump\t\n"
 	       "table confidence\n"
 	       "high\t90.500000\t80.250000\t\n"
 	       "low\t9.500000\t19.750000\t\n"

@@ -203,6 +203,9 @@ static void what_is_not_kept_is_refused_with_what_is(void **state)
 	says(report(&d, asker(), "--by=procedure", bound("--since", today), NULL), "one sum");
 	says(report(&d, asker(), "--by=user", bound("--since", today), NULL), "one sum");
 	says(report(&d, asker(), "libc.so.6", bound("--since", today), NULL), "one sum");
+	says_not(report(&d, asker(), bound("--since", today - day), NULL, NULL),
+		 "table procedures");
+	says(report(&d, asker(), bound("--since", today - day), NULL, NULL), "table modules");
 	says(report(&d, asker(), "--by=module", bound("--since", today - day),
 		    bound("--until", today - day)), "not behind --since");
 	says(report(&d, asker(), "--by=module", "--until=0", NULL), "no time before 1970");

@@ -144,8 +144,8 @@ static void the_kernel_s_procedures_are_told_to_who_sees_all(void **state)
 	says(text, "no samples of such a module");
 	d.m.work.policy->see_others = 1;
 	says(report(&d, asker(), "--by=procedure", NULL),
-	     "[kernel]\tvfs_read\t20.000000\t20.000000\t20.000000\t0\t0\t\n"
-	     "[kernel]\tof_module [mod]\t4.000000\t4.000000\t24.000000\t0\t0\t\n");
+	     "[kernel]\tvfs_read\t20.000000\t20.000000\t20.000000\t\t\t\n"
+	     "[kernel]\tof_module [mod]\t4.000000\t4.000000\t24.000000\t\t\t\n");
 	says(report(&d, asker(), "[kernel]", NULL),
 	     "[all others]\t\t6.000000\t20.000000\t100.000000\t");
 	/* what is cut off and what has no name are one row */
@@ -160,7 +160,8 @@ static void what_cannot_be_told_apart_is_refused(void **state)
 
 	(void)state;
 	begin(&d);
-	says(report(&d, asker(), "--by=line", NULL), "unknown option '--by=line'");
+	says(report(&d, asker(), "--by=line", NULL),
+	     "--by: 'line' is none of machine, program, module, procedure, user");
 	says(report(&d, asker(), "--by=user", "/home/bob/tool"), "--by is for all modules");
 	daemon_close(&d);
 }
@@ -181,9 +182,9 @@ static void code_made_at_run_time_is_told_by_name(void **state)
 	     "[made at run time by /usr/bin/node]\tLazyCompile:*run\t4.000000\t4.000000\t");
 	says(report(&d, asker(), "[made at run time by /usr/bin/node]", NULL),
 	     "[made at run time by /usr/bin/node]\tLazyCompile:*run\t4.000000\t80.000000\t"
-	     "80.000000\t0\t0\t\n"
+	     "80.000000\t\t\t\n"
 	     "[made at run time by /usr/bin/node]\t[code made at run time]\t1.000000\t"
-	     "20.000000\t100.000000\t0\t0\t\n");
+	     "20.000000\t100.000000\t\t\t\n");
 	says(report(&d, asker(), "[made at run time by /usr/bin/node]", "--limit=1"),
 	     "[all others]\t\t1.000000\t20.000000\t100.000000\t");
 	says(report(&d, asker(), "[made at run time by /usr/bin/perl]", NULL),

@@ -9,7 +9,8 @@
 #include "tests/unit/asm.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, NO = 255 };
-enum { ADD, ZERO, MUL, DIV, LOAD, STORE, UPDATE, LEA, FLOAT, NOP, SETC, JUMP };
+enum { ADD, ZERO, MUL, DIV, LOAD, STORE, UPDATE, LEA, FLOAT, NOP, SETC,
+       PUSH, POP, MOVE, PART, POP_RSP, JUMP };
 
 #define BIT(r) (UINT64_C(1) << (r))
 #define FLAGS BIT(INSNTIME_FLAGS)
@@ -103,11 +104,36 @@ static void times_are_those_of_their_classes(void **state)
 	assert_int_equal(of(JUMP).class, INSNTIME_BRANCH);
 }
 
+static void the_stack_pointer_moves_in_no_time(void **state)
+{
+	struct insntime t = of(PUSH);
+
+	(void)state;
+	assert_true(t.store && !t.load && t.moved == BIT(RSP));
+	assert_int_equal(t.writes, 0);
+	t = of(POP);
+	assert_true(t.load && !t.store && t.moved == BIT(RSP));
+	assert_int_equal(t.writes, BIT(RBX));
+	assert_true(t.latency == 0);
+	t = of(POP_RSP);
+	assert_int_equal(t.moved, 0);
+	assert_int_equal(t.writes, BIT(RSP));
+}
+
+static void a_move_of_a_register_takes_none(void **state)
+{
+	(void)state;
+	assert_true(of(MOVE).latency == 0);
+	assert_true(of(PART).latency == 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(registers_are_read_and_written),
 		cmocka_unit_test(memory_is_an_address_and_a_size),
+		cmocka_unit_test(the_stack_pointer_moves_in_no_time),
+		cmocka_unit_test(a_move_of_a_register_takes_none),
 		cmocka_unit_test(times_are_those_of_their_classes),
 	};
 
