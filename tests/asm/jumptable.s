@@ -525,6 +525,32 @@ T_ends2:
 end begins_behind
 
 	# Two of them are no offset of an entry.
+begin scaled_and_more			# the entries are those behind
+	cmp	$2, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	4(,%rdi,4), %rcx
+	lea	T_scaled_and_more(%rip), %rdx
+	mov	(%rdx,%rcx), %eax
+	cltq
+	add	%rdx, %rax
+	jmp	*%rax
+	cases
+	table	T_scaled_and_more
+end scaled_and_more
+
+begin sum_and_more			# to the case behind
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_sum_and_more(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
+	lea	6(%rax,%rdx), %rax
+	jmp	*%rax
+	cases
+	table	T_sum_and_more
+end sum_and_more
+
 begin scaled_by_two
 	cmp	$3, %edi
 	ja	19f

@@ -51,6 +51,8 @@ static const struct expected {
 	{ .fn = "pushed_between", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
 	{ .fn = "ends_in_front", .ntable = 1, .bound = 2, .nentry = 2, .jumps = 1 },
 	{ .fn = "begins_behind", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
+	{ .fn = "scaled_and_more" },
+	{ .fn = "sum_and_more" },
 	{ .fn = "scaled_by_two" },
 	{ .fn = "base_is_the_index" },
 	{ .fn = "base_is_the_index_of_a_word" },
