@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -15,6 +14,7 @@
 #include "lib/err.h"
 #include "live/maps.h"
 #include "live/process.h"
+#include "tests/unit/descriptors.h"
 
 #define BEGIN "Name:\tState: Z\nUmask:\t0022\n"
 #define IDS "Uid:\t5\t5\t5\t5\nGid:\t6\t6\t6\t6\n"
@@ -73,18 +73,6 @@ static void one_does_not_touch_oneself(void **state)
 	assert_int_equal(err.kind, ERR_REFUSED);
 	assert_int_equal(live_process_check(1 << 30, &err), -1);
 	assert_int_equal(err.kind, ERR_SYS);
-}
-
-static unsigned descriptors(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	assert_int_equal(closedir(d), 0);
-	return n;
 }
 
 /* A page that is the process's own: as the file has it, and not. */

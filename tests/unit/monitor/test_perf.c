@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -29,6 +28,7 @@
 #include "monitor/perf.h"
 #include "monitor/perf_decode.h"
 #include "monitor/perf_sysfs.h"
+#include "tests/unit/descriptors.h"
 
 /* Where others sample, too, the tick's tracepoint is passed more often: no upper bound. */
 enum { SPIN_MS = 60, SPINS_MAX = 100, SOME = 3, PAGE = 4096 };
@@ -166,18 +166,6 @@ static struct seen spin_until(struct perf_set *set, bool (*wanted)(const struct 
 	assert_true(wanted(&s));
 	assert_int_equal(s.bad, 0);
 	return s;
-}
-
-static unsigned descriptors(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	assert_int_equal(closedir(d), 0);
-	return n;
 }
 
 static unsigned mapped_rings(void)
