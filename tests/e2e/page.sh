@@ -28,7 +28,7 @@ for t in recording:module modules:module procedures:procedure programs:program; 
 done
 check "they are some" [ "$(table "$root/page" procedures | cut -f 2,3 | numbers | tr '\t\n' '  ')" = "outer 600 divides 300 odd_name 100 " ]
 for f in outer divides odd_name; do
-	check "procedures lead to their code ($f)" grep -q "<a href=\"#f-0-$(address "$root/work" $f | cut -c 3-)\">$f</a>" "$root/page"
+	check "procedures lead to their code, in the table and in the contents ($f)" [ "$(grep -oE "(td|li)><a href=\"#f-0-$(address "$root/work" $f | cut -c 3-)\">$f</a>" "$root/page" | cut -c 1,2 | sort -u | paste -sd " ")" = "li td" ]
 	check "which is there ($f)" grep -q "<section class=\"fn\" id=\"f-0-$(address "$root/work" $f | cut -c 3-)\" data-name=\"$f\"" "$root/page"
 done
 for spelling in "report --html $root/other --log=$root/a" "export --html=$root/other $root/a" "export --html $root/other $root/a" \
