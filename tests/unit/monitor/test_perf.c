@@ -226,6 +226,29 @@ static void wrong_options_are_refused(void **state)
 	perf_close(NULL);
 }
 
+/* Who may not sample is told the setting by which he may not. */
+static void without_the_right_the_setting_is_told(void **state)
+{
+	char level[32], want[80];
+	struct err err = { 0 };
+	int status;
+
+	(void)state;
+	assert_int_equal(sysfs_line("/proc/sys/kernel/perf_event_paranoid", level,
+				    sizeof(level)), 0);
+	if (atoi(level) < 1)
+		skip();			/* anybody may */
+	(void)snprintf(want, sizeof(want), "(kernel.perf_event_paranoid is %s)", level);
+	pid_t pid = fork();
+	if (pid == 0) {
+		if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
+			_exit(2);
+		_exit(perf_open(&plain, &err) || !strstr(err.text, want));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
 static void clocks_have_names(void **state)
 {
 	(void)state;
@@ -510,6 +533,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wrong_options_are_refused),
+		cmocka_unit_test(without_the_right_the_setting_is_told),
 		cmocka_unit_test(clocks_have_names),
 		cmocka_unit_test(every_cpu_has_a_ring),
 		cmocka_unit_test(samples_come_but_not_in_a_pause),
