@@ -2,7 +2,7 @@
  *
  * A signal that has come is not taken off: later waits end at once, too.
  *
- * Tested by tests/e2e/live.sh.
+ * Tested by tests/unit/live/test_pausing.c and tests/e2e/live.sh.
  */
 #include "live/pausing.h"
 

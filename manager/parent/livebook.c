@@ -153,7 +153,7 @@ int livebook_all(const struct livebook *b, struct livebook_entry **out, uint32_t
 	DIR *d = all ? list(b->book_fd) : NULL;
 
 	*n = 0;
-	*out = all;
+	*out = d ? all : NULL;
 	if (!d) {
 		free(all);
 		return err_set(err, ERR_SYS, "livebook: %s", strerror(errno));

@@ -1,6 +1,6 @@
 /* annotation.c - what an annotate job says of a function, as tables; see annotation.h
  *
- * Tested by tests/e2e/annotate.sh.
+ * Tested by tests/unit/manager/work/test_annotation.c and tests/e2e/annotate.sh.
  */
 #include "manager/work/annotation.h"
 

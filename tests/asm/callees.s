@@ -106,4 +106,13 @@ begin calls_exit_by_slot
 	call	*exit@GOTPCREL(%rip)
 	ret
 end calls_exit_by_slot
+
+begin ends_in_call_by_slot		# and goes on into the next, which returns
+	.fill	10, 1, 0x90
+	call	*getpid@GOTPCREL(%rip)
+end ends_in_call_by_slot
+
+begin comes_next
+	ret
+end comes_next
 	.section .note.GNU-stack,"",@progbits

@@ -525,6 +525,32 @@ T_ends2:
 end begins_behind
 
 	# Two of them are no offset of an entry.
+begin scaled_and_more			# the entries are those behind
+	cmp	$2, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	4(,%rdi,4), %rcx
+	lea	T_scaled_and_more(%rip), %rdx
+	mov	(%rdx,%rcx), %eax
+	cltq
+	add	%rdx, %rax
+	jmp	*%rax
+	cases
+	table	T_scaled_and_more
+end scaled_and_more
+
+begin sum_and_more			# to the case behind
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	lea	T_sum_and_more(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
+	lea	6(%rax,%rdx), %rax
+	jmp	*%rax
+	cases
+	table	T_sum_and_more
+end sum_and_more
+
 begin scaled_by_two
 	cmp	$3, %edi
 	ja	19f
@@ -1061,6 +1087,78 @@ begin leaves_rdx
 	xor	%eax, %eax
 	ret
 end leaves_rdx
+
+	# How deep a callee lies depends on who asks first, who need not know as much: so far down
+	# nobody looks from calls_what_overwrites_all.
+	.macro deep n, next
+begin deep\n
+	.hidden	deep\n
+	call	deep\next
+	ret
+end deep\n
+	.endm
+begin calls_what_overwrites_all
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_overwrites_all
+10:	call	overwrites_all
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_overwrites_all
+end calls_what_overwrites_all
+
+begin base_lost_far_down
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+	dispatch T_lost
+10:	call	deep3
+	mov	%rdx, (%rsi)
+	ret
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_lost
+end base_lost_far_down
+
+begin overwrites_all
+	.hidden	overwrites_all
+	.irp	r, eax, ecx, edx, esi, edi, r8d, r9d, r10d, r11d
+	xor	%\r, %\r
+	.endr
+	call	deep1
+	ret
+end overwrites_all
+	deep	1, 2
+	deep	2, 3
+	deep	3, 4
+	deep	4, 5
+	deep	5, 6
+	deep	6, 7
+	deep	7, 8
+	deep	8, 9
+	deep	9, 10
+	deep	10, 11
+	deep	11, 12
+	deep	12, 13
+begin deep13
+	.hidden	deep13
+	xor	%edx, %edx
+	ret
+end deep13
 
 	# A comparison that the table contradicts: what was taken for it is none.
 begin compare_beyond_the_table

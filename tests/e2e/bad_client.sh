@@ -31,6 +31,9 @@ check "arguments that do not end are answered with an error" client '
 	exit !(answer($s) =~ /damaged/)'
 check "an unknown request is answered with an error" client '
 	my $s = dial(); syswrite $s, request("no\nsuch"); exit !(answer($s) =~ /unknown request/)'
+check "a path that is none is named in the answer" client '
+	my $s = dial(); syswrite $s, request("keep", "relative", "a profile");
+	exit !(answer($s) =~ /unknown option .relative./)'
 check "every cut of a request is survived" client '
 	my $r = request("history", "/x");
 	for my $n (0 .. length($r) - 1) { my $s = dial(); syswrite $s, substr($r, 0, $n); close $s }'

@@ -180,6 +180,8 @@ check "by the functions of its original" [ "$(own 'outer;inlined ')" -gt $((ran 
 check "none of them is lost ($ran)" [ "$(own '')" -gt $((ran / 2)) ]
 check "without the original that is said" fails 0 'a generation; its original' \
 	written "$root/glog" --format=folded -o "$root/folded" --store="$root/nothing"
+check "so it is where one module is asked for" fails 1 'a generation; its original' \
+	written "$root/glog" --format=dot --module=work -o "$root/none" --store="$root/nothing"
 
 # --- files that are others by now ---
 

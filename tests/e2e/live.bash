@@ -26,12 +26,14 @@ is_on() { [ -n "$("$live" look "$1" "$root/gen")" ]; }
 # says is in $root/wait.CALL.HOW, how often it was swapped in $root/swaps.CALL.HOW.  On a busy machine the call may end
 # before anything was swapped: then again, TRIES (4) times at most.
 wait_in() {
-	local n=0 p k
+	local n=0 p k end
 	for ((k = 0; k < ${4:-4} && n == 0; k++)); do
 		"$root/$1" "$2" ${3#main} >"$root/wait.$2.$3" 9>&- &
 		p=$!
+		end=$((SECONDS + 60))		# what begins its wait anew at each swap would never end
 		sleep 0.15
 		while kill -0 "$p" 2>/dev/null; do
+			[ "$SECONDS" -lt "$end" ] || kill -KILL "$p"
 			on "$p" "$1" --patience=100 >/dev/null 2>&1 && is_on "$p" 2>/dev/null && n=$((n + 1))
 			off "$p" --patience=100 >/dev/null 2>&1
 			sleep 0.02

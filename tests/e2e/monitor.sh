@@ -206,7 +206,7 @@ check "after a loss all goes on" has "$dir/full.dump" "fork [0-9]+ [0-9]+ $(valu
 # In a pause there are no samples, but address spaces stay known.
 start pause auto 1
 ask pause
-await pause paused 2
+check "a pause is told with the figures" await pause "paused 1" 1
 ask flush
 await pause flushed 2
 n=$(value samples "$dir/pause.out")

@@ -56,6 +56,18 @@ every_instruction() {	# NAME ORIGINAL'S-DEBUG TOOL...
 		{ not_ok "$name: $1 says otherwise of $(($(wc -l <"$T/differ") - 1)) of $n instructions"; note "$(head -n 4 "$T/differ" | cut -c 1-400)"; }
 }
 
+# Ranges of addresses in which a variable has a place.
+places_of() {		# FILE
+	readelf -wo "$1" 2>/dev/null | sed -n 's/.* \([0-9a-f]\{16\} [0-9a-f]\{16\}\) (DW_OP.*/\1/p' | sort -u
+}
+# The original's code is still there, and runs where nothing has moved.
+places_stay() {		# ORIGINAL DEBUG-FILE
+	places_of "$1" >"$T/places.was"
+	places_of "$2" >"$T/places.now"
+	comm -23 "$T/places.was" "$T/places.now" | sed 's/^/lost: /' | grep . && return 1
+	[ "$(wc -l <"$T/places.was")" -ge 20 ] && [ "$(wc -l <"$T/places.now")" -gt "$(wc -l <"$T/places.was")" ]
+}
+
 # Hits of a breakpoint at each of the lines, and whether gdb finds it exactly.
 hits() {		# SOURCE LINES FILE [gdb options]
 	local src=$1 lines=$2 i
@@ -193,6 +205,7 @@ if make_debug apart 3 --debug "$at/prog.debug"; then
 	same_session "found by build-id" "$at/full" -iex "set debug-file-directory $at/debug" "$at/gen"
 	readelf -wi -wl "$at/gen.debug" >"$T/readelf" 2>"$T/readelf.err"
 	check "readelf finds nothing wrong" [ ! -s "$T/readelf.err" ]
+	check "variables have the places that they had, and more" places_stay "$at/full" "$at/gen.debug"
 	nm "$at/gen.debug" 2>/dev/null | grep -q ' T work$' && nm "$at/gen.debug" | grep -q ' t work.cold$' && ok "symbols of a stripped program" || not_ok "symbols of a stripped program"
 fi
 out=$("$edit" debugfile "$at/prog" "$at/gen" -o "$at/none" 2>&1) && not_ok "a program without debug information" || ok "no debug information: $out"

@@ -1,4 +1,5 @@
-/* test_process.c - of which processes the state alone says that they are left alone */
+/* test_process.c - of which processes the state alone says that they are left alone, and which
+ * pages were written to */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,10 +8,13 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "live/maps.h"
 #include "live/process.h"
+#include "tests/unit/descriptors.h"
 
 #define BEGIN "Name:\tState: Z\nUmask:\t0022\n"
 #define IDS "Uid:\t5\t5\t5\t5\nGid:\t6\t6\t6\t6\n"
@@ -71,12 +75,38 @@ static void one_does_not_touch_oneself(void **state)
 	assert_int_equal(err.kind, ERR_SYS);
 }
 
+/* A page that is the process's own: as the file has it, and not. */
+static void what_was_written_is_compared_with_the_file(void **state)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	int fd = memfd_create("text", MFD_CLOEXEC);
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, (off_t)size), 0);
+	uint8_t *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	assert_true(page != MAP_FAILED);
+	const struct live_map m = { .start = (uintptr_t)page, .end = (uintptr_t)page + size };
+	unsigned before = descriptors();
+	assert_int_equal(live_process_unwritten(getpid(), &m, fd, &err), 0);
+	((volatile uint8_t *)page)[7] = 0;
+	assert_int_equal(live_process_unwritten(getpid(), &m, fd, &err), 0);
+	page[7] = 0xcc;
+	assert_int_equal(live_process_unwritten(getpid(), &m, fd, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	assert_non_null(strstr(err.text, "breakpoint"));
+	assert_int_equal(descriptors(), before);
+	assert_int_equal(munmap(page, size), 0);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_ordinary_one_is_not_refused),
 		cmocka_unit_test(others_are_with_the_reason),
 		cmocka_unit_test(one_does_not_touch_oneself),
+		cmocka_unit_test(what_was_written_is_compared_with_the_file),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

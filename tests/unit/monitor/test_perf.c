@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -29,6 +28,7 @@
 #include "monitor/perf.h"
 #include "monitor/perf_decode.h"
 #include "monitor/perf_sysfs.h"
+#include "tests/unit/descriptors.h"
 
 /* Where others sample, too, the tick's tracepoint is passed more often: no upper bound. */
 enum { SPIN_MS = 60, SPINS_MAX = 100, SOME = 3, PAGE = 4096 };
@@ -168,18 +168,6 @@ static struct seen spin_until(struct perf_set *set, bool (*wanted)(const struct 
 	return s;
 }
 
-static unsigned descriptors(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	assert_int_equal(closedir(d), 0);
-	return n;
-}
-
 static unsigned mapped_rings(void)
 {
 	FILE *f = fopen("/proc/self/maps", "r");
@@ -236,6 +224,29 @@ static void wrong_options_are_refused(void **state)
 	assert_non_null(strstr(err.text, "No such process"));
 	assert_int_equal(descriptors(), before);
 	perf_close(NULL);
+}
+
+/* Who may not sample is told the setting by which he may not. */
+static void without_the_right_the_setting_is_told(void **state)
+{
+	char level[32], want[80];
+	struct err err = { 0 };
+	int status;
+
+	(void)state;
+	assert_int_equal(sysfs_line("/proc/sys/kernel/perf_event_paranoid", level,
+				    sizeof(level)), 0);
+	if (atoi(level) < 1)
+		skip();			/* anybody may */
+	(void)snprintf(want, sizeof(want), "(kernel.perf_event_paranoid is %s)", level);
+	pid_t pid = fork();
+	if (pid == 0) {
+		if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
+			_exit(2);
+		_exit(perf_open(&plain, &err) || !strstr(err.text, want));
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
 }
 
 static void clocks_have_names(void **state)
@@ -522,6 +533,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wrong_options_are_refused),
+		cmocka_unit_test(without_the_right_the_setting_is_told),
 		cmocka_unit_test(clocks_have_names),
 		cmocka_unit_test(every_cpu_has_a_ring),
 		cmocka_unit_test(samples_come_but_not_in_a_pause),

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 
 #include "lib/err.h"
 #include "monitor/perf_sysfs.h"
+#include "tests/unit/descriptors.h"
 
 /* The number that TEXT begins with, and where it ends. */
 static void a_number_is(const char *text, uint64_t max, int rc, uint64_t value,
@@ -100,18 +100,6 @@ static void the_first_line_of_a_file(void **state)
 	assert_int_equal(sysfs_line(name, out, sizeof(out)), -1);
 	assert_int_equal(errno, ENOENT);
 	assert_string_equal(out, "kept");
-}
-
-static unsigned descriptors(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	assert_int_equal(closedir(d), 0);
-	return n;
 }
 
 static void the_machines_own(void **state)

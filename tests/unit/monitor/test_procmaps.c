@@ -5,9 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -138,6 +140,30 @@ static void we_find_ourselves_among_the_running(void **state)
 	assert_true(found);
 }
 
+/* Reading its maps fails then: that is the end of them. */
+static void a_process_that_has_ended_meanwhile_gives_nothing(void **state)
+{
+	struct err err;
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0)
+		for (;;)
+			(void)pause();
+	assert_true(child > 0);
+	memset(&seen, 0, sizeof(seen));
+	seen.pid = (uint32_t)child;
+	struct procmaps *p = procmaps_open(&err);
+	assert_int_equal(kill(child, SIGKILL), 0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_non_null(p);
+	(void)alarm(60);		/* and does not go on for ever */
+	assert_int_equal(procmaps_emit(p, 5, keep, &seen, &err), 0);
+	(void)alarm(0);
+	procmaps_free(p);
+	assert_int_equal(seen.n, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +171,7 @@ int main(void)
 		cmocka_unit_test(strange_lines_are_skipped_and_counted),
 		cmocka_unit_test(paths_may_hold_newlines_and_are_cut),
 		cmocka_unit_test(we_find_ourselves_among_the_running),
+		cmocka_unit_test(a_process_that_has_ended_meanwhile_gives_nothing),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

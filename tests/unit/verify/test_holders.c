@@ -127,6 +127,33 @@ static void a_bitmap_names_each_word(void **state)
 		assert_int_equal(packed.at[i] - data, each.at[i] - each.at[0]);
 }
 
+static int count_word(struct verify *of, const struct vholder *h, void *ctx)
+{
+	uint32_t *n = ctx;
+
+	(void)of;
+	*n += h->kind == HOLDS_WORD;
+	return 0;
+}
+
+/* In programs linked to a fixed address; what is behind the last program header is none. */
+static void words_of_each_segment_are_met_once(void **state)
+{
+	struct bytes file = asm_build("absolute", "-static -no-pie", arena);
+	uint32_t once = 0, again = 0;
+
+	(void)state;
+	assert_int_equal(image_parse(file, arena, &v.orig, &err), 0);
+	assert_int_equal(verify_each_holder(&v, count_word, &once), 0);
+	assert_true(once > 0);
+	Elf64_Phdr *ph = arena_array(arena, (size_t)v.orig.nph + 1, sizeof(*ph));
+	memcpy(ph, v.orig.ph, v.orig.nph * sizeof(*ph));
+	ph[v.orig.nph] = *image_segment(&v.orig, image_section(&v.orig, ".rodata")->h.sh_addr);
+	v.orig.ph = ph;
+	assert_int_equal(verify_each_holder(&v, count_word, &again), 0);
+	assert_int_equal(again, once);
+}
+
 static int stop(struct verify *of, const struct vholder *h, void *ctx)
 {
 	uint32_t *n = ctx;
@@ -153,6 +180,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(no_pointer_leads_to_what_gave_way, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_bitmap_names_each_word, setup, teardown),
+		cmocka_unit_test_setup_teardown(words_of_each_segment_are_met_once, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(the_walk_stops_when_asked, setup, teardown),
 	};
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/spoil.h"
+#include "verify/parts.h"
 
 static struct spoil make(void)
 {
@@ -66,6 +67,33 @@ static void an_entry_jump_is_in_the_original_code(void **state)
 	spoil_expect(&m, "is not in the original's code");
 }
 
+/* Of a generation that counts: what leads to its start routine, and not a byte beside. */
+static void the_word_that_leads_to_the_counters_alone_may_differ(void **state)
+{
+	enum { SIZE = 200, LEADS_AT = 120 };
+	static const Elf64_Phdr counters = { .p_type = PT_LOAD };
+	struct arena *a = arena_new();
+	uint8_t was[SIZE] = { 0 }, is[SIZE] = { 0 };
+	struct err err;
+
+	(void)state;
+	for (uint64_t off = sizeof(Elf64_Ehdr); off < SIZE; off++) {
+		struct verify_stats stats = { 0 };
+		struct verify v = { .a = a, .err = &err, .stats = &stats };
+
+		v.orig.file = (struct bytes){ was, SIZE };
+		v.gen.file = (struct bytes){ is, SIZE };
+		v.counting.segment = &counters;
+		v.counting.leads_at = LEADS_AT;
+		assert_int_equal(verify_keptbytes(&v), 0);
+		is[off] = 1;
+		if ((verify_keptbytes(&v) == 0) != (off - LEADS_AT < 8))
+			fail_msg("byte %u", (unsigned)off);
+		is[off] = 0;
+	}
+	arena_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -73,6 +101,7 @@ int main(void)
 		cmocka_unit_test(a_byte_of_data_is_kept),
 		cmocka_unit_test(a_byte_that_is_not_loaded_is_kept),
 		cmocka_unit_test(an_entry_jump_is_in_the_original_code),
+		cmocka_unit_test(the_word_that_leads_to_the_counters_alone_may_differ),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

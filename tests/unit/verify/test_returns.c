@@ -15,19 +15,25 @@ static struct verify v;
 static struct verify_stats stats;
 static struct err err;
 
+static int load(struct verify *out, const char *flags)
+{
+	struct bytes file = asm_build("callees", flags, arena);
+
+	*out = (struct verify){ .a = arena, .err = &err, .stats = &stats };
+	if (image_parse(file, arena, &out->orig, &err) < 0)
+		return -1;
+	out->gen = out->orig;		/* nothing asks for it */
+	if (verify_frames(out) < 0)
+		return -1;
+	verify_collect_slots(out);
+	return 0;
+}
+
 static int setup(void **state)
 {
 	(void)state;
 	arena = arena_new();
-	v = (struct verify){ .a = arena, .err = &err, .stats = &stats };
-	struct bytes file = asm_build("callees", "-shared", arena);
-	if (image_parse(file, arena, &v.orig, &err) < 0)
-		return -1;
-	v.gen = v.orig;		/* nothing asks for it */
-	if (verify_frames(&v) < 0)
-		return -1;
-	verify_collect_slots(&v);
-	return 0;
+	return load(&v, "-shared");
 }
 
 static int teardown(void **state)
@@ -89,6 +95,28 @@ static void imported_functions_are_known_by_name(void **state)
 	assert_true(comes_back("calls_err"));	/* whose that is nobody says */
 }
 
+static void a_call_by_slot_goes_on_where_it_is_the_last_of_its_function(void **state)
+{
+	(void)state;
+	assert_true(comes_back("ends_in_call_by_slot"));
+}
+
+/* Bound at the start: .got is what DT_PLTGOT names, and its words are zero in the file.  One
+ * that is taken for absent as well is two slots, and the wrong one may be found. */
+static void a_slot_that_a_relocation_fills_is_not_an_absent_one(void **state)
+{
+	struct verify now;
+
+	(void)state;
+	assert_int_equal(load(&now, "-shared -Wl,-z,now"), 0);
+	const struct vslots *s = &now.calls.slots;
+	for (uint32_t i = 1; i < s->n; i++)
+		assert_true(s->v[i].addr > s->v[i - 1].addr);
+	struct effect exit_by_slot = { .kind = INSN_CALL, .target =
+				       asm_symbol(&now.orig, "calls_exit_by_slot") };
+	assert_false(verify_call_returns(&now, &exit_by_slot));
+}
+
 static void a_call_overwrites_what_its_callees_write(void **state)
 {
 	(void)state;
@@ -113,6 +141,9 @@ int main(void)
 		cmocka_unit_test(a_call_comes_back_if_a_return_is_reached),
 		cmocka_unit_test(a_call_of_what_never_returns_does_not),
 		cmocka_unit_test(imported_functions_are_known_by_name),
+		cmocka_unit_test(
+			a_call_by_slot_goes_on_where_it_is_the_last_of_its_function),
+		cmocka_unit_test(a_slot_that_a_relocation_fills_is_not_an_absent_one),
 		cmocka_unit_test(a_call_overwrites_what_its_callees_write),
 		cmocka_unit_test(who_is_not_known_may_overwrite_all_that_callees_may),
 	};

@@ -330,6 +330,33 @@ static void bytes_of_no_section_are_not_overwritten(void **state)
 	assert_refused(m);
 }
 
+/* What the loader finds by an entry that does not move with it stays; behind the front is none
+ * of that. */
+static void what_other_dynamic_entries_name_does_not_move(void **state)
+{
+	struct made *m = *state;
+
+	for (int fixed = 0; fixed < 2; fixed++) {
+		vaddr base = fixed ? 0x400000 : 0;
+		Elf64_Dyn other = { DT_SYMINFO, { base + HASH_AT } };
+
+		wr_free(&m->file);
+		make_original(m, fixed ? EXECUTABLE | FIXED : 0);
+		uint8_t *last = m->file.p + DYNAMIC_AT + 2 * sizeof(other);
+		memset(last + sizeof(other), 0, sizeof(other));
+		memcpy(last, &other, sizeof(other));
+		if (!fixed)
+			assert_refused(m);
+		else			/* all is moved out of the way, below */
+			assert_int_equal(elfout_plan(&m->prog, &m->eo, &m->err), 0);
+		assert_int_not_equal(m->eo.layout, 'F');
+		other.d_un.d_val = base + TEXT;
+		memcpy(last, &other, sizeof(other));
+		assert_int_equal(elfout_plan(&m->prog, &m->eo, &m->err), 0);
+		assert_int_equal(m->eo.layout, 'F');
+	}
+}
+
 /* Three that have no bytes there, whatever their headers say of the place. */
 static void sections_that_are_not_loaded_are_in_nobodys_way(void **state)
 {
@@ -448,6 +475,7 @@ int main(void)
 		T(a_library_likewise),
 		T(what_code_refers_to_does_not_move),
 		T(bytes_of_no_section_are_not_overwritten),
+		T(what_other_dynamic_entries_name_does_not_move),
 		T(sections_that_are_not_loaded_are_in_nobodys_way),
 		T(nothing_moves_within_a_writable_segment),
 		T(a_library_with_nothing_to_move_is_refused),

@@ -207,6 +207,25 @@ static void gaps_are_filled_in_order(void **state)
 	check(&p, 3, NONE_);
 }
 
+/* They say which is which where nothing else does; the one behind is another function's. */
+static void labels_of_the_function_alone_tell_of_blocks(void **state)
+{
+	struct pair p = { 0 };
+
+	(void)state;
+	for (uint32_t k = 0; k < 2; k++) {
+		for (uint32_t i = 0; i < 4; i++)
+			put(&p, (int)k, 10 * (k + 1) + i, i == 2 ? 0 : NONE_,
+			    i == 2 ? 0 : NONE_);
+		p.block[k][1].label = 1 + k;		/* they have changed places */
+		p.block[k][3].label = 2 - k;
+	}
+	p.block[0][4].label = 1;
+	match(&p);
+	check(&p, 1, 3);
+	check(&p, 3, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +235,7 @@ int main(void)
 		cmocka_unit_test(several_that_lead_to_a_pair_are_no_guess),
 		cmocka_unit_test(callees_tell_of_blocks),
 		cmocka_unit_test(gaps_are_filled_in_order),
+		cmocka_unit_test(labels_of_the_function_alone_tell_of_blocks),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

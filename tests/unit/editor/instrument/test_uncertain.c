@@ -76,6 +76,15 @@ static void no_more_than_have_it_are_chosen(void **state)
 	assert_true(one == 1u << 3 || one == 1u << 4);
 }
 
+/* As where rounding leaves the sum of all below their share. */
+static void no_more_than_there_are_are_chosen(void **state)
+{
+	struct made *m = *state;
+
+	m->fn[0].moved = false;
+	assert_int_equal(select(m, 1.5), 15 << 1);
+}
+
 static void what_was_seen_makes_a_branch_less_uncertain(void **state)
 {
 	struct made *m = *state;
@@ -140,6 +149,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_fewest_that_have_the_share_are_chosen,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(no_more_than_have_it_are_chosen, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(no_more_than_there_are_are_chosen, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(what_was_seen_makes_a_branch_less_uncertain,
 						setup, teardown),

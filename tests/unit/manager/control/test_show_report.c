@@ -215,6 +215,7 @@ static void a_user_sees_what_he_made_with_his_program(void **state)
 	assert_null(strstr(text, "whose?"));
 	assert_null(strstr(text, "node"));
 	assert_null(strstr(text, "bob"));
+	assert_null(strstr(text, "[all others]"));	/* there is nothing else */
 	says(text, "[made at run time by /home/asker/tool]\tmine\t3.000000\t100.000000\t");
 	says(report(&d, asker(), "--by=module", NULL),
 	     "[made at run time by /home/asker/tool]\t3.000000\t100.000000\t");

@@ -30,16 +30,19 @@ struct fixture {
 	struct livebook_entry e;
 };
 
-/* morph-live says what the file COMMAND in the folder has, and ends with what COMMAND.code has;
- * its arguments are added to the file `calls`. */
+/* morph-live says what the file COMMAND in the folder has, and ends with what COMMAND.code has,
+ * as an error if that is not 0; its arguments are added to the file `calls`. */
 static void write_program(struct fixture *f)
 {
 	FILE *p = fopen(f->program, "w");
 
 	assert_non_null(p);
-	(void)fprintf(p, "#!/bin/sh\ncd %s || exit 1\necho \"$@\" >>calls\ncat \"$1\" 2>&1\n"
+	(void)fprintf(p, "#!/bin/sh\ncd %s || exit 1\necho \"$@\" >>calls\n"
+			 "code=$(cat \"$1.code\" 2>/dev/null || echo 0)\n"
+			 "[ $code = 0 ] || exec >&2\n"
+			 "cat \"$1\" 2>&1\n"
 			 "[ \"$1\" = count ] && printf counters >&5\n"
-			 "[ -e \"$1.code\" ] && exit \"$(cat \"$1.code\")\"\nexit 0\n", f->dir);
+			 "exit $code\n", f->dir);
 	assert_int_equal(fclose(p), 0);
 	assert_int_equal(chmod(f->program, 0755), 0);
 }

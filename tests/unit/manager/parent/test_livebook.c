@@ -130,6 +130,20 @@ static void what_is_put_is_there(void **state)
 	free(all);
 }
 
+static void a_book_that_cannot_be_read_leaves_nothing_to_free(void **state)
+{
+	struct fixture *f = *state;
+	const struct livebook b = { .book_fd = -1, .files_fd = f->b.files_fd };
+	struct livebook_entry e, *all = &e;
+	struct err err;
+	uint32_t n = 1;
+
+	assert_int_equal(livebook_all(&b, &all, &n, &err), -1);
+	assert_int_equal(err.kind, ERR_SYS);
+	assert_null(all);
+	assert_int_equal(n, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +151,7 @@ int main(void)
 		T(there_is_room_for_so_many_and_no_more),
 		T(there_is_room_for_so_many_bytes),
 		T(what_has_no_such_name_is_none),
+		T(a_book_that_cannot_be_read_leaves_nothing_to_free),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -378,6 +378,32 @@ static void forks_do_not_fill_the_book(void **state)
 	}
 }
 
+/* Of a fork, say, that nobody has entered: it is mapped, so it may be asked for. */
+static void the_file_of_what_is_mapped_stays_as_long(void **state)
+{
+	static const struct timespec old[2] = { { 1, 0 }, { 1, 0 } };
+	struct fixture *f = *state;
+	char path[160], hex[65];
+	struct stat st;
+	struct err err;
+
+	digest_hex(&f->e.generation, hex);
+	(void)snprintf(path, sizeof(path), "%s/live/%s", f->dir, hex);
+	int fd = open(path, O_CREAT | O_WRONLY | O_EXCL, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(futimens(fd, old), 0);
+	close(fd);
+	lists(f, f->pid);
+	assert_int_equal(livework_list(f->l, &err), 0);
+	close(end(f).list_fd);
+	assert_int_equal(count(f), 0);
+	assert_int_equal(stat(path, &st), 0);
+	says(f, "list", "", 0);
+	assert_int_equal(livework_list(f->l, &err), 0);
+	close(end(f).list_fd);
+	assert_int_equal(stat(path, &st), -1);
+}
+
 static void damaged_entries_are_none(void **state)
 {
 	struct fixture *f = *state;
@@ -485,6 +511,7 @@ int main(void)
 		T(entries_follow_what_is_mapped),
 		T(a_long_list_hides_nothing),
 		T(forks_do_not_fill_the_book),
+		T(the_file_of_what_is_mapped_stays_as_long),
 		T(damaged_entries_are_none),
 		T(what_is_done_to_processes_is_told_once),
 #undef T

@@ -71,6 +71,10 @@ static void accounts_are_known_and_people_told_apart(void **state)
 	accounts_read(&a, host);
 	assert_int_equal(a.n, 1);
 	assert_int_equal(a.nperson, 0);
+	write_accounts("ann:x:1001:1001::/home/ann:/bin/bash\n");	/* nobody before her */
+	accounts_read(&a, host);
+	assert_int_equal(a.nperson, 1);
+	assert_int_equal(a.person[0], 1001);
 	accounts_free(&a);
 }
 

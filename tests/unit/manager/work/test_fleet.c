@@ -1,6 +1,7 @@
 /* test_fleet.c - what the Manager makes of answers from a fleet's database, of strangers */
 #include <sys/mman.h>
 
+#include "lib/arena.h"
 #include "lib/blocktable.h"
 #include "lib/fleetfile.h"
 #include "lib/io.h"
@@ -12,12 +13,12 @@ enum { BLOCKS = 10, BLOCK = 16 };
 
 static struct err err;
 
-static void put_table(void)
+static void put_table_of(const struct digest *original_digest)
 {
 	struct blockmap_seg seg = { 0x401000, 0x1000, BLOCKS * BLOCK };
 	struct blocktable_fn fn = { 0x401000, BLOCKS * BLOCK, 0 };
 	struct blocktable_block block[BLOCKS];
-	struct blocktable t = { .original = m.original, .base = 0x401000,
+	struct blocktable t = { .original = *original_digest, .base = 0x401000,
 				.text_size = 1 << 20, .nseg = 1, .nfn = 1, .nblock = BLOCKS,
 				.seg = &seg, .fn = &fn, .block = block };
 	struct wr bytes = { 0 };
@@ -25,10 +26,22 @@ static void put_table(void)
 	for (uint32_t i = 0; i < BLOCKS; i++)
 		block[i] = (struct blocktable_block){ i * BLOCK, BLOCK, 4, 0 };
 	blocktable_write(&t, &bytes);
-	assert_int_equal(store_table_put(w.store, &m.original, wr_bytes(&bytes),
+	assert_int_equal(store_table_put(w.store, original_digest, wr_bytes(&bytes),
 					 &err), 0);
 	wr_free(&bytes);
+}
+
+static void put_table(void)
+{
+	put_table_of(&m.original);
 	w.policy->share_conninfo = strdup("host=nowhere");
+}
+
+static void include_all(void)
+{
+	for (unsigned i = 0; i < policy_nsetting; i++)
+		if (strcmp(policy_setting[i].key, "include") == 0)
+			(void)setting_add(&policy_setting[i], w.policy, "/var/tmp/*", NULL);
 }
 
 /* An answer comes, as the parent would send it. */
@@ -288,9 +301,7 @@ static void a_first_layout_need_not_wait_for_own_samples(void **state)
 	(void)state;
 	w.policy->automatic = 1;
 	w.policy->observe_first_h = 0;
-	for (unsigned i = 0; i < policy_nsetting; i++)
-		if (strcmp(policy_setting[i].key, "include") == 0)
-			(void)setting_add(&policy_setting[i], w.policy, "/var/tmp/*", NULL);
+	include_all();
 	put_file(path, "another version");
 	assert_int_equal(modules_look(w.modules, path, &how, &m, &err), 0);
 	assert_int_equal(how, MODULE_CHANGED);
@@ -336,6 +347,55 @@ static void a_first_layout_need_not_wait_for_own_samples(void **state)
 	work_fleet_free(&w);
 }
 
+/* A module of the same folder. */
+static void add_module(const char *name, const struct digest *original_digest)
+{
+	struct store_module other = m;
+
+	other.id = 0;
+	other.original = *original_digest;
+	(void)snprintf(other.path, sizeof(other.path), "%.60s/%s", dir, name);
+	assert_int_equal(store_module_put(w.store, &other, &err), 0);
+}
+
+/* What there is a table of, once where it is at two paths. */
+static void each_original_is_asked_for(void **state)
+{
+	struct fleet_request q;
+	struct msg asked_of = { 0 };
+	struct arena *a = arena_new();
+	struct digest lower = m.original, unknown = m.original;
+	struct bytes file;
+
+	(void)state;
+	include_all();
+	lower.b[0] = 0;
+	unknown.b[0] = 1;
+	m.original.b[0] |= 2;
+	put_table();
+	put_table_of(&lower);
+	add_module("lower", &lower);
+	add_module("twin", &m.original);
+	add_module("again", &m.original);
+	add_module("unknown", &unknown);
+	assert_int_equal(work_fleet_now(&w, &err), 0);
+	assert_true(w.fleet.under_way);
+	assert_int_equal(msg_receive(parent, MSG_ROLE_MANAGER, MSG_ROLE_PARENT, &asked_of,
+				     &err), 1);
+	assert_int_equal(asked_of.type, MSG_SHARE);
+	assert_int_equal(io_read_all(asked_of.fd[0], 1 << 20, a, &file, &err), 0);
+	assert_int_equal(fleet_request_read(file, a, &q, &err), 0);
+	assert_int_equal(q.nwant, 2);
+	assert_true(digest_equal(&q.want[0], &lower));
+	assert_true(digest_equal(&q.want[1], &m.original));
+	assert_true(work_fleet_wanted(&w.fleet, &lower) &&
+		    work_fleet_wanted(&w.fleet, &m.original));
+	assert_null(work_fleet_wanted(&w.fleet, &unknown));
+	msg_close_fds(&asked_of);
+	arena_free(a);
+	work_fleet_free(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +408,7 @@ int main(void)
 		TEST(no_answer_is_told),
 		TEST(what_has_a_layout_waits_for_its_windows),
 		TEST(a_first_layout_need_not_wait_for_own_samples),
+		TEST(each_original_is_asked_for),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -6,6 +6,7 @@
 #include "policy/setting.h"
 #include "policy/share.h"
 #include "tests/unit/manager/work/workscene.h"
+#include "tests/unit/descriptors.h"
 
 static struct lookwait waits;
 static char profile_text[512];			/* what the job has to say */
@@ -227,6 +228,22 @@ static void a_new_version_inherits_what_is_recognised(void **state)
 	assert_int_equal(jobs, 3);		/* its own signature, for the next one */
 	work_inherit(&w);
 	assert_int_equal(jobs, 3);
+}
+
+/* Neither of a job that succeeds nor of one that fails. */
+static void nothing_stays_open(void **state)
+{
+	unsigned before = descriptors();
+
+	(void)state;
+	replaced();
+	job_says(lines, "90.000");
+	work_inherit(&w);
+	assert_int_equal(jobs, 2);
+	job_fails = ERR_REFUSED;
+	work_inherit(&w);		/* no signature of the new version */
+	assert_int_equal(jobs, 3);
+	assert_int_equal(descriptors(), before);
 }
 
 static void put_counts(void)
@@ -603,6 +620,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_new_version_inherits_what_is_recognised),
+		TEST(nothing_stays_open),
 		TEST(inherited_samples_stand_beside_own_ones),
 		TEST(exact_counts_are_inherited_with_the_samples),
 		TEST(counts_that_are_hardly_recognised_are_left_out),

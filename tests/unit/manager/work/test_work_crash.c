@@ -1,6 +1,8 @@
 /* test_work_crash.c - which crashes make the Manager ask its parent for the original back, and
  * what it keeps of them, with a parent made up here; and the budgets of users
  */
+#include <malloc.h>
+
 #include "tests/unit/manager/work/workscene.h"
 
 static void have_accounts(const char *text)
@@ -53,6 +55,28 @@ static void one_of_many_users_does_not(void **state)
 	assert_true(got.generation == 1 && !got.refusal[0]);
 	crashes(1003, 1);
 	assert_int_equal(restores, 1);
+}
+
+/* The Manager runs for months; sqlite3 has a cache, which is full after a while. */
+static void looking_at_who_blames_it_keeps_no_memory(void **state)
+{
+	enum { USERS = 200, TIMES = 100, MOST = TIMES * USERS * 4 };
+	char text[USERS * 16] = "a:x:1001:1::/:\nb:x:1002:1::/:\n";
+	size_t n = strlen(text);
+
+	(void)state;
+	for (int uid = 1; uid <= USERS; uid++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "s:x:%d:1::/:\n", uid);
+	have_accounts(text);
+	for (uint32_t uid = 1; uid <= USERS; uid++)
+		crashes(uid, 0);		/* all have met crashes of the original */
+	for (int i = 0; i < TIMES; i++)
+		crashes(1001, 1);
+	size_t before = mallinfo2().uordblks;
+	for (int i = 0; i < TIMES; i++)
+		crashes(1001, 1);
+	assert_true(mallinfo2().uordblks < before + MOST);
+	assert_int_equal(restores, 0);
 }
 
 static void the_only_person_does(void **state)
@@ -160,6 +184,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_root_meets_brings_the_original_back),
 		TEST(one_of_many_users_does_not),
+		TEST(looking_at_who_blames_it_keeps_no_memory),
 		TEST(the_only_person_does),
 		TEST(what_the_original_did_before_is_compared),
 		TEST(a_generation_that_is_not_there_is_not_taken_back),
