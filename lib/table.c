@@ -73,6 +73,7 @@ static void real(double d, char *out, size_t n)
 void table_row(struct table *t, ...)
 {
 	char **row = new_row(t), buf[64];
+	uint64_t number;
 	va_list ap;
 
 	va_start(ap, t);
@@ -94,7 +95,10 @@ void table_row(struct table *t, ...)
 			(void)snprintf(buf, sizeof(buf), "%d", va_arg(ap, int) != 0);
 			break;
 		default:
-			(void)snprintf(buf, sizeof(buf), "%" PRIu64, va_arg(ap, uint64_t));
+			number = va_arg(ap, uint64_t);
+			(void)snprintf(buf, sizeof(buf), "%" PRIu64, number);
+			if (t->col[i].type == TABLE_TIME && !number)
+				buf[0] = '\0';	/* never */
 		}
 		row[i] = memory_need(strdup(text ? text : ""));
 	}

@@ -17,7 +17,7 @@ enum table_type {
 	TABLE_HEX,		/* uint64_t; 0x... in both forms (a string in JSON) */
 	TABLE_BYTES,		/* uint64_t; KiB, MiB, GiB for people */
 	TABLE_TIME,		/* uint64_t ns since 1970, 0: never; local date and time for
-				 * people, in JSON null for never */
+				 * people, an empty cell for never */
 	TABLE_BOOL,		/* int; yes/no for people */
 	TABLE_FIGURE,		/* as TABLE_REAL; each cell has decimals of its own */
 };

@@ -54,8 +54,6 @@ static void json_value(FILE *f, const char *raw, enum table_type type)
 		(void)fputs("null", f);		/* there is none */
 	else if (type == TABLE_TEXT || !table_number_of(raw, type, &u, &d))
 		json_string(f, raw);
-	else if (type == TABLE_TIME && !u)
-		(void)fputs("null", f);
 	else if (type == TABLE_HEX)
 		(void)fprintf(f, "\"0x%" PRIx64 "\"", u);
 	else if (type == TABLE_BOOL)

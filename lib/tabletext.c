@@ -85,6 +85,8 @@ char *table_text_cell(const char *raw, enum table_type type, int decimals)
 	double d = 0;
 	struct tm tm;
 
+	if (type == TABLE_TIME && !*raw)
+		return memory_need(strdup("-"));	/* never */
 	if (type == TABLE_TEXT || !table_number_of(raw, type, &u, &d))
 		return utf8_escaped(raw);
 	time_t s = (time_t)(u / 1000000000);
@@ -103,7 +105,7 @@ char *table_text_cell(const char *raw, enum table_type type, int decimals)
 		table_human_bytes(u, out, sizeof(out));
 		break;
 	case TABLE_TIME:
-		if (!u || !localtime_r(&s, &tm) ||
+		if (!localtime_r(&s, &tm) ||
 		    !strftime(out, sizeof(out), "%Y-%m-%d %H:%M:%S", &tm))
 			(void)snprintf(out, sizeof(out), "-");
 		break;

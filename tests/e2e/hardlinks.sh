@@ -120,16 +120,17 @@ killed_swap() {		# reoptimize|restore: the parent is killed somewhere in its exc
 		kill -0 $pid 2>/dev/null || break
 	done
 	wait $pid 2>/dev/null
+	kill -9 "$daemon" 2>/dev/null		# the moment may have been missed
+	wait "$daemon" 2>/dev/null
 }
 right() { are_original || are_generation; }
 for i in 1 2 3 4; do
 	asked restore "$root/bin/sort"
 	killed_swap reoptimize
-	wait "$daemon" 2>/dev/null
 	for n in "${names[@]}"; do
 		check "kill $i: ${n##*/} works" work "$n"
 	done
-	kill -9 "$daemon" 2>/dev/null; daemon=
+	daemon=
 	check_here "the daemon comes back" start_daemon --host "$root/host"
 	check "all names are one file again" right
 done

@@ -75,7 +75,11 @@ static void a_time_that_never_was_is_none(void **state)
 
 	(void)state;
 	table_row(t, (uint64_t)0);
+	assert_string_equal(table_cell(t, 0, 0), "");
 	expect(t, true, "{\"t\": [\n  {\"last\": null}\n]}\n");
+	t = table_new("t", 1, col);
+	table_row(t, (uint64_t)0);
+	expect(t, false, "last\n   -\n");
 }
 
 /* As a table is sent from one process to another. */
