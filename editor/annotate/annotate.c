@@ -223,11 +223,14 @@ static void take_own(struct work *w, const struct block *b, uint32_t i)
 	(void)part(&l->latency, time);
 }
 
-/* What instruction i has more than at least may be of those that retired with it. */
-static void take_of(struct work *w, uint32_t i, uint32_t from, double *excess)
+/* What instruction i, which has run so often, has more than at least may be of those that
+ * retired with it, as often at most. */
+static void take_of(struct work *w, double runs, uint32_t i, uint32_t from, double *excess)
 {
-	double issue = part(&w->least[from].issue, *excess);
-	double latency = part(&w->least[from].latency, *excess - issue);
+	double once = w->insn[from].least, first = fmin(once, ISSUE);
+	double issue = part(&w->least[from].issue, fmin(*excess, first * runs));
+	double latency = part(&w->least[from].latency,
+			      fmin(*excess - issue, (once - first) * runs));
 	struct least *l = &w->least[i];
 
 	*excess -= issue + latency;
@@ -244,7 +247,7 @@ static void take_of(struct work *w, uint32_t i, uint32_t from, double *excess)
 static void take_of_others(struct work *w, uint32_t id, uint32_t i)
 {
 	const struct block *b = &w->fn->block[id];
-	double excess = w->scale * w->charged[i] - w->insn[i].least * b->count;
+	double runs = b->count, excess = w->scale * w->charged[i] - w->insn[i].least * runs;
 	uint32_t at = i;
 
 	for (int n = 1; n < RETIRED && excess > 0; n++) {
@@ -257,7 +260,7 @@ static void take_of_others(struct work *w, uint32_t id, uint32_t i)
 		}
 		if (at == b->insn)
 			return;
-		take_of(w, i, --at, &excess);
+		take_of(w, runs, i, --at, &excess);
 	}
 }
 
@@ -274,6 +277,30 @@ static void find_retired(struct work *w)
 }
 
 /* --- causes --- */
+
+/* What is more than at least, and what of it no hidden latency explains. */
+static void add_stalls(struct work *w, const struct block *b, const struct stalls_insn *s,
+		       double excess, double certain)
+{
+	uint32_t may = stalls_may(s, excess);
+	double mispredicted = fmin(excess, s->mispredict_most);
+
+	if (may == 1U << STALL_MISPREDICT && certain > mispredicted) {
+		w->low[STALL_UNKNOWN] += (certain - mispredicted) * b->count;
+		w->high[STALL_UNKNOWN] += (certain - mispredicted) * b->count;
+		certain = mispredicted;
+	}
+	for (int k = 0; k < NSTALL; k++) {
+		if (!(may >> k & 1))
+			continue;
+		double most = k == STALL_MISPREDICT ? mispredicted
+			      : k == STALL_UNKNOWN  ? certain
+						    : excess;
+		w->high[k] += most * b->count;
+		if (may == 1U << k)
+			w->low[k] += certain * b->count;
+	}
+}
 
 static void add_causes(struct work *w, const struct block *b, uint32_t i)
 {
@@ -292,17 +319,7 @@ static void add_causes(struct work *w, const struct block *b, uint32_t i)
 		w->fixed[CAUSE_DEPENDENCE + class] += (least - issue) * b->count;
 		w->hidden[CAUSE_DEPENDENCE + class] += (best - least) * b->count;
 	}
-	uint32_t may = stalls_may(s, excess);
-	for (int k = 0; k < NSTALL; k++) {
-		if (!(may >> k & 1))
-			continue;
-		double most = k == STALL_MISPREDICT ? fmin(excess, s->mispredict_most)
-			      : k == STALL_UNKNOWN  ? cycles - best
-						    : excess;
-		w->high[k] += most * b->count;
-		if (may == 1U << k)
-			w->low[k] += (cycles - best) * b->count;
-	}
+	add_stalls(w, b, s, excess, cycles - best);
 }
 
 static void put_cause(struct work *w, const char *name, double low, double high)

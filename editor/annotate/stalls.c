@@ -31,9 +31,10 @@ struct finder {
 	struct stalls_insn *insn;	/* [fn->ninsn] */
 	uint32_t *before;		/* [fn->nblock] the block that mostly runs before */
 	double *most;			/* [fn->nblock] how often that does */
-	uint32_t *branch;		/* [fn->nblock] one with a choice that leads there */
-	/* [fn->nblock] how often branches to it go the way that is less frequent, at most */
-	double *less;
+	/* [fn->nblock] how often branches to it go the way that is less frequent, at most; the
+	 * one that does so most, and how often */
+	double *less, *worst;
+	uint32_t *branch;
 	bool *jumped;			/* [fn->nblock] entered by a taken branch */
 	bool *loops;			/* [fn->nblock] its path comes through it before */
 };
@@ -68,8 +69,13 @@ static void take_edge(void *ctx, uint32_t from, uint32_t to, double count)
 		return;
 	bool choice = b->fall != NO_BLOCK && b->taken != NO_BLOCK && b->fall != b->taken;
 	if (choice || f->fn->insn[last].kind == INSN_IJMP) {
-		f->branch[to] = last;
-		f->less[to] += choice ? fmin(b->fall_count, b->taken_count) : count;
+		double less = choice ? fmin(b->fall_count, b->taken_count) : count;
+
+		f->less[to] += less;
+		if (f->branch[to] == UINT32_MAX || less > f->worst[to]) {
+			f->worst[to] = less;
+			f->branch[to] = last;
+		}
 	}
 	if (to != b->fall)
 		f->jumped[to] = true;
@@ -186,6 +192,7 @@ struct stalls_insn *stalls_find(const struct prog *prog, const struct fn *fn, st
 	f.most = arena_array(a, fn->nblock, sizeof(*f.most));
 	f.jumped = arena_array(a, fn->nblock, sizeof(*f.jumped));
 	f.less = arena_array(a, fn->nblock, sizeof(*f.less));
+	f.worst = arena_array(a, fn->nblock, sizeof(*f.worst));
 	f.loops = arena_array(a, fn->nblock, sizeof(*f.loops));
 	for (uint32_t i = 0; i < fn->ninsn; i++)
 		insntime_of(prog, &fn->insn[i], &f.time[i]);

@@ -84,6 +84,33 @@ check "a chain is found where all of it retires" awk -F '\t' '$1 == "cause" { lo
 	END { exit !(low["latency of arithmetic"] > 50 && low["latency of arithmetic"] + low["issue"] > 99) }' "$root/out"
 check "and one of its instructions is to blame" awk -F '\t' '$1 == "insn" && $7 != "-" { n++; why = $8 }
 	END { exit !(n == 1 && why == "latency of arithmetic") }' "$root/out"
+# made FUNCTION [ARG...]: of samples made by hand, pairs of a distance from its entry and a count
+made() {
+	local f=$1
+	awk -v at="$(($(address "$f")))" '{ printf "0x%x %d\n", at + $1, $2 }' >"$root/one"
+	"$B/morph-edit" annotate "$root/stalls" "$root/one" --function="$(address "$f")" -o "$root/out" "${@:2}"
+}
+distance() { echo $(($(culprit "$1") - $(address "$1"))); }
+made seldom --counts "$root/exact" --cycles=10000 <<-END
+	$(($(distance seldom) - 17)) 614
+	$(($(distance seldom) + 3)) 300
+END
+check "what runs seldom explains no more of a chain than retires with it" awk -F '\t' '$1 == "cause" { low[$2] = $3 }
+	END { exit !(low["memory"] > 30 && low["latency of multiplication"] > 50) }' "$root/out"
+made misprediction --counts "$root/exact" --cycles="$((100 * n))" <<-END
+	$(($(distance misprediction) + 6)) 1000
+END
+check "nothing takes more at least than at most" awk -F '\t' '$1 == "cause" { n++; low += $3; high += $4; if ($3 > $4 + 0.01) bad++ }
+	END { exit !(n > 2 && !bad && low < 100.1 && high > 99.9) }' "$root/out"
+check "more than branches can take has no known cause" awk -F '\t' '$1 == "cause" && $2 == "unknown" && $3 > 20 { ok = 1 }
+	END { exit !ok }' "$root/out"
+made joined <<-END
+	$(distance joined) 40
+	$(($(distance joined) + 6)) 20
+	$(($(distance joined) + 13)) 300
+END
+check "of two branches to a place the one is to blame that runs" awk -F '\t' -v at="$(culprit joined)" '
+	$1 == "insn" && $8 ~ /misprediction/ { n++; bad += $7 != at } END { exit !(n == 1 && !bad) }' "$root/out"
 check "blocks hottest first" jq -e '[.blocks[].samples] | length >= 2 and . == (sort | reverse) and all(.[]; . > 0)' <(notes misprediction --blocks)
 check "as many as are asked for" [ "$(notes misprediction --blocks --limit=1 | jq '.blocks | length')" = 1 ]
 check "by its address" diff <(notes chase) <(notes "$(address chase)")

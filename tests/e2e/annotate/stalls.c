@@ -171,6 +171,46 @@ LOOP together(uint64_t n)
 	sink = x;
 }
 
+/* A load in every 128th round of a chain that retires with what comes behind the load.  It runs
+ * as often each time, and samples of it are made. */
+LOOP seldom(uint64_t n, void **p)
+{
+	uint64_t x = 3;
+
+	asm volatile("1: imul %2, %0\n"
+		     "imul %2, %0\n"
+		     "test $127, %1\n"
+		     "jnz 2f\n"
+		     CULPRIT(seldom) "mov (%3), %%rax\n"
+		     "add $1, %%rax\n"
+		     "2: dec %1\n"
+		     "jnz 1b\n"
+		     : "+r"(x), "+r"(n) : "r"(UINT64_C(5)), "r"(p) : "rax");
+	sink = x;
+}
+
+/* Two branches lead to one place; the one behind the loop does not run.  Samples are made. */
+LOOP joined(uint64_t n)
+{
+	uint64_t i = 0, sum = 0;
+
+	asm volatile("test %2, %2\n"
+		     "js 3f\n"
+		     "1: test $1, %0\n"
+		     CULPRIT(joined) "jz 2f\n"
+		     "add $3, %1\n"
+		     "xor $5, %1\n"
+		     "2: inc %0\n"
+		     "cmp %2, %0\n"
+		     "jb 1b\n"
+		     "jmp 4f\n"
+		     "3: test %1, %1\n"
+		     "jz 2b\n"
+		     "4:\n"
+		     : "+r"(i), "+r"(sum) : "r"(n));
+	sink = sum;
+}
+
 /* A cycle through all of `n` lines in an order that no prefetcher knows. */
 static void **shuffled(size_t n)
 {
@@ -208,6 +248,7 @@ int main(int argc, char **argv)
 	*(void *volatile *)split = split;
 	for (uint64_t i = 0; i < n; i++)
 		random[i] = (uint8_t)(rand() >> 9);
+	seldom(1024, &self);
 	division(n);
 	multiplication(3 * n);
 	floating(3 * n);
