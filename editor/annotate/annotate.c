@@ -19,11 +19,10 @@
 
 /* A block must have so many samples, and so large a share of them, to tell the scale. */
 static const double SCALE_SAMPLES = 16, SCALE_SHARE = 0.01;
-/* What a core issues in a cycle: best cases are that at least (bestcase.c). */
-static const double ISSUE = 1.0 / 6;
-/* Instructions that retire in a cycle, at most, on processors of today: the interrupt comes
- * behind the last of them. */
-enum { RETIRED = 8 };
+/* Of each instruction: best cases are that at least. */
+static const double ISSUE = 1.0 / BESTCASE_WIDTH;
+/* Instructions that retire in a cycle, at most: the interrupt comes behind the last of them. */
+enum { RETIRED = BESTCASE_WIDTH };
 
 enum {
 	CAUSE_ISSUE,
