@@ -1,25 +1,37 @@
 /* period.c - parts of all time, for stats and diff; see period.h
  *
- * Tested by tests/e2e/periods.sh.
+ * Tested by tests/unit/manager/ctl/test_period.c and tests/e2e/periods.sh.
  */
 #include "manager/ctl/period.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
 #include "lib/table.h"
 #include "lib/when.h"
 
-enum { DAY_S = 86400 };
-
 static bool is_time(const char *text)
 {
 	uint64_t ns;
 
 	return when_parse(text, when_now_ns(), &ns);
+}
+
+/* Days are of 23 and of 25 hours, too. */
+static uint64_t next_day_s(uint64_t s)
+{
+	time_t t = (time_t)s;
+	struct tm tm;
+
+	if (!localtime_r(&t, &tm))
+		return UINT64_MAX;
+	tm.tm_mday++;
+	tm.tm_isdst = -1;
+	return (uint64_t)mktime(&tm);
 }
 
 /* To the next one, or to now. */
@@ -29,7 +41,7 @@ static bool parse_day(const char *text, struct arena *a, struct period *out)
 
 	if (strspn(text, "0123456789-") != strlen(text) || !when_parse(text, now_ns, &ns))
 		return false;
-	end_s = ns / 1000000000 + DAY_S;
+	end_s = next_day_s(ns / 1000000000);
 	*out = (struct period){ text, end_s < now_ns / 1000000000
 					      ? arena_printf(a, "@%" PRIu64, end_s) : NULL };
 	return true;
