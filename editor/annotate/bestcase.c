@@ -98,6 +98,7 @@ static bool look_at_stores(struct wait *w, const struct machine *m, const struct
 			continue;
 		bool renamed = o == WITHIN && is_renamed(t, s);
 
+		out->stored = true;
 		if (o == ACROSS)
 			out->unforwarded = s->at;
 		wait_for(w, renamed ? s->data : s->done, s->at);
@@ -163,7 +164,7 @@ void bestcase_run(const struct insntime *const *path, uint32_t n, double ahead,
 	for (int c = 0; c < NINSNTIME_CLASS; c++)
 		m.user[c] = NONE;
 	for (uint32_t i = 0; i < n; i++) {
-		out[i] = (struct bestcase){ 0, UINT32_MAX, UINT32_MAX, UINT32_MAX };
+		out[i] = (struct bestcase){ 0, UINT32_MAX, UINT32_MAX, UINT32_MAX, false };
 		step(&m, path[i], i, &out[i]);
 	}
 }

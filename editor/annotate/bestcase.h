@@ -25,6 +25,7 @@ struct bestcase {
 	/* a load of what was just stored, but not as it was stored: the index of the store;
 	 * UINT32_MAX: none */
 	uint32_t unforwarded;
+	bool stored;			/* a load of what was just stored, as it was or not */
 };
 
 /* path[0..n), n > 0; fills out[0..n).  The first ones stand for what ran before.  What ran

@@ -130,14 +130,15 @@ static void run_block(struct finder *f, uint32_t id)
 	}
 }
 
-/* It waits for itself, or for another one. */
+/* It waits for itself, or for another one.  What was just stored is at hand, whatever the
+ * caches have. */
 static void take_source(struct finder *f, struct stalls_insn *s, uint32_t i)
 {
 	uint32_t class = f->time[i].class;
 
 	if (class == INSNTIME_DIVIDE)
 		s->may |= 1U << STALL_DIVIDE;
-	else if (f->time[i].load && s->best.unforwarded == UINT32_MAX)
+	else if (f->time[i].load && !f->insn[i].best.stored)
 		s->may |= 1U << STALL_MEMORY;
 	else
 		return;
@@ -203,9 +204,9 @@ struct stalls_insn *stalls_find(const struct prog *prog, const struct fn *fn, st
 	fn_table_runs(fn, runs);
 	for (uint32_t i = 0; i < fn->nblock; i++)
 		stalls_each_edge(fn, runs, i, take_edge, &f);
-	for (uint32_t i = 0; i < fn->nblock; i++) {
+	for (uint32_t i = 0; i < fn->nblock; i++)
 		run_block(&f, i);
+	for (uint32_t i = 0; i < fn->nblock; i++)
 		set_causes(&f, i);
-	}
 	return f.insn;
 }

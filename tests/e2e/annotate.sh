@@ -104,6 +104,13 @@ check "nothing takes more at least than at most" awk -F '\t' '$1 == "cause" { n+
 	END { exit !(n > 2 && !bad && low < 100.1 && high > 99.9) }' "$root/out"
 check "more than branches can take has no known cause" awk -F '\t' '$1 == "cause" && $2 == "unknown" && $3 > 20 { ok = 1 }
 	END { exit !ok }' "$root/out"
+for at in 0 4; do
+	made spilled --counts "$root/exact" --cycles=10000 <<-END
+		$(($(distance spilled) + at)) 2000
+	END
+	check "what was just stored is not waited for in memory ($at)" awk -F '\t' '$1 == "cause" { high[$2] = $4 }
+		END { exit !(high["unknown"] > 30 && !("memory" in high)) }' "$root/out"
+done
 made joined <<-END
 	$(distance joined) 40
 	$(($(distance joined) + 6)) 20

@@ -189,6 +189,18 @@ LOOP seldom(uint64_t n, void **p)
 	sink = x;
 }
 
+/* A sum that is in memory: it is loaded as soon as it is stored.  It runs as often each time,
+ * and samples of it are made. */
+LOOP spilled(uint64_t n, double *p)
+{
+	asm volatile("1: movsd (%1), %%xmm0\n"
+		     CULPRIT(spilled) "addsd %%xmm0, %%xmm0\n"
+		     "movsd %%xmm0, (%1)\n"
+		     "dec %0\n"
+		     "jnz 1b\n"
+		     : "+r"(n) : "r"(p) : "xmm0", "memory");
+}
+
 /* Two branches lead to one place; the one behind the loop does not run.  Samples are made. */
 LOOP joined(uint64_t n)
 {
@@ -242,6 +254,7 @@ int main(int argc, char **argv)
 	uint8_t *random = malloc(n);
 	void **split = (void **)(void *)(lines + 60), *self = &self;
 	void **p = shuffled(1 << 21);
+	double sum = 0;
 
 	if (!random)
 		return 1;
@@ -249,6 +262,7 @@ int main(int argc, char **argv)
 	for (uint64_t i = 0; i < n; i++)
 		random[i] = (uint8_t)(rand() >> 9);
 	seldom(1024, &self);
+	spilled(1024, &sum);
 	division(n);
 	multiplication(3 * n);
 	floating(3 * n);

@@ -137,6 +137,7 @@ static void a_value_that_was_just_stored_is_known(void **state)
 	(void)state;
 	is_near(loop(insn, 3), 1);
 	assert_int_equal(last(3, 1)->unforwarded, UINT32_MAX);
+	assert_true(last(3, 1)->stored && !last(3, 0)->stored);
 	is_near(loop(&update, 1), 1);
 	insn[1].memory.size = 4;		/* its low half */
 	is_near(loop(insn, 3), 1);
