@@ -145,6 +145,28 @@ static void take_source(struct finder *f, struct stalls_insn *s, uint32_t i)
 	s->source = i;
 }
 
+/* What goes wrong where its path comes through is found up to as far behind as retires at once:
+ * `ahead` instructions of the block are in front of it. */
+static void take_branches(struct finder *f, struct stalls_insn *s, uint32_t id, uint32_t ahead)
+{
+	double most = 0;
+
+	for (int n = 0; n < PATH_BLOCKS && id != NO_BLOCK && ahead < BESTCASE_WIDTH; n++) {
+		double count = f->fn->block[id].count;
+		double wrong = count > 0 ? f->less[id] / count : 0;
+
+		if (wrong > most) {
+			most = wrong;
+			s->branch = f->branch[id];
+		}
+		s->mispredict_most += MISPREDICT_CYCLES * wrong;
+		id = f->before[id];
+		ahead += id == NO_BLOCK ? 0 : f->fn->block[id].ninsn;
+	}
+	if (most > 0)
+		s->may |= 1U << STALL_MISPREDICT;
+}
+
 /* What may be the matter with it, besides what its dependences explain. */
 static void set_causes(struct finder *f, uint32_t id)
 {
@@ -160,11 +182,7 @@ static void set_causes(struct finder *f, uint32_t id)
 		if (s->best.operand != UINT32_MAX)
 			take_source(f, s, s->best.operand);
 		take_source(f, s, i);
-		if (first && f->branch[id] != UINT32_MAX && b->count > 0) {
-			s->may |= 1U << STALL_MISPREDICT;
-			s->branch = f->branch[id];
-			s->mispredict_most = MISPREDICT_CYCLES * f->less[id] / b->count;
-		}
+		take_branches(f, s, id, i - b->insn);
 		/* what came by a moment ago is still there */
 		if (!f->loops[id] && ((first && f->jumped[id]) || at % LINE == 0 ||
 				      at / LINE != (at + f->fn->insn[i].len - 1) / LINE))

@@ -23,7 +23,8 @@ struct stalls_insn {
 	 * where the path is a loop's, which runs behind itself */
 	double least;
 	uint32_t may;			/* bits: enum stall */
-	uint32_t branch;		/* for MISPREDICT: fn->insn[] index of the branch */
+	uint32_t branch;		/* for MISPREDICT: fn->insn[] index of the branch that
+					 * goes wrong most */
 	/* for MEMORY and DIVIDE: which instruction; itself, or the one that it waits for */
 	uint32_t source;
 	/* cycles of each execution that mispredictions take at most: a predictor is no worse

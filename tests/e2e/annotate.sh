@@ -53,6 +53,7 @@ check "a pointer through much memory waits for memory" has chase memory 80
 check "which is certain, of nothing else comes into question" jq -e '.causes[] | select(.cause == "memory") | .at_least_pct > 80' "$root/notes.chase"
 check "one to itself waits for the cache's latency" has cached "latency of load" 40
 check "a branch at random is mispredicted" has misprediction misprediction 20
+check "and what is found behind it is nothing else for certain" jq -e '[.causes[] | select(.cause == "memory") | .at_least_pct] | add // 0 | . < 3' "$root/notes.misprediction"
 check "bytes that are loaded as a word cannot be forwarded" has forwarding store-forwarding 20
 whole() {		# causes at least are no more than all of it, and at most no less
 	jq -e '[.causes[].at_least_pct] as $l | [.causes[].at_most_pct] as $m | ($l | add) < 100.5 and ($m | add) > 98' "$root/notes.$1"
