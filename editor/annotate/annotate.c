@@ -53,8 +53,7 @@ struct work {
 	double *in;			/* [fn->nblock] sum of counts of edges into it */
 	struct stalls_insn *insn;
 	struct least *least;		/* [fn->ninsn] */
-	uint32_t *before;		/* [fn->nblock] the block that mostly runs before */
-	double *most;			/* [fn->nblock] how often that does */
+	const uint32_t *before;		/* [fn->nblock] as stalls_find() has it */
 	double scale;			/* cycles of a sample, by executions' unit */
 	double fixed[NCAUSE_FIXED], hidden[NCAUSE_FIXED];	/* at least; besides, at most */
 	double low[NSTALL], high[NSTALL], total;
@@ -102,11 +101,8 @@ static void take_in(void *ctx, uint32_t from, uint32_t to, double count)
 {
 	struct work *w = ctx;
 
+	(void)from;
 	w->in[to] += count;
-	if (count > w->most[to]) {
-		w->most[to] = count;
-		w->before[to] = from;
-	}
 }
 
 /* Samples at a block's first instruction are due to what ran before it. */
@@ -473,12 +469,8 @@ int annotated_function(const struct annotated *p, vaddr entry, struct arena *a, 
 	w.charged = arena_array(a, w.fn->ninsn, sizeof(*w.charged));
 	w.in = arena_array(a, w.fn->nblock, sizeof(*w.in));
 	w.least = arena_array(a, w.fn->ninsn, sizeof(*w.least));
-	w.before = arena_array(a, w.fn->nblock, sizeof(*w.before));
-	w.most = arena_array(a, w.fn->nblock, sizeof(*w.most));
-	for (uint32_t i = 0; i < w.fn->nblock; i++)
-		w.before[i] = NO_BLOCK;
 	charge(&w, p->samples);
-	w.insn = stalls_find(w.prog, w.fn, a);
+	w.insn = stalls_find(w.prog, w.fn, a, &w.before);
 	for (uint32_t i = 0; i < w.fn->ninsn; i++)
 		sum += w.seen[i];
 	bool counted = p->cycles_per_sample > 0;

@@ -199,7 +199,8 @@ uint32_t stalls_may(const struct stalls_insn *s, double excess)
 	return may ? may : 1U << STALL_UNKNOWN;
 }
 
-struct stalls_insn *stalls_find(const struct prog *prog, const struct fn *fn, struct arena *a)
+struct stalls_insn *stalls_find(const struct prog *prog, const struct fn *fn, struct arena *a,
+				const uint32_t **before)
 {
 	struct finder f = { .prog = prog, .fn = fn, .arena = a };
 	double *runs = arena_array(a, fn->ntable, sizeof(*runs));
@@ -226,5 +227,6 @@ struct stalls_insn *stalls_find(const struct prog *prog, const struct fn *fn, st
 		run_block(&f, i);
 	for (uint32_t i = 0; i < fn->nblock; i++)
 		set_causes(&f, i);
+	*before = f.before;
 	return f.insn;
 }

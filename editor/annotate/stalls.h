@@ -36,8 +36,10 @@ struct stalls_insn {
 uint32_t stalls_may(const struct stalls_insn *s, double excess);
 
 /* [fn->ninsn] in the arena.  The path to a block is the one over the edges that run most, so
- * fn has its counts. */
-struct stalls_insn *stalls_find(const struct prog *prog, const struct fn *fn, struct arena *a);
+ * fn has its counts: before[fn->nblock] has for each block the one that mostly runs before,
+ * NO_BLOCK where none does. */
+struct stalls_insn *stalls_find(const struct prog *prog, const struct fn *fn, struct arena *a,
+				const uint32_t **before);
 
 /* The edges of a block to others, and how often they run; calls f for each. */
 void stalls_each_edge(const struct fn *fn, const double *runs, uint32_t block,
