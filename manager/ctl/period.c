@@ -11,8 +11,12 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/memory.h"
 #include "lib/table.h"
 #include "lib/when.h"
+#include "manager/work/answer.h"
+
+enum { AGAIN_S = 3, TRIES = 40 };	/* chosen */
 
 static bool is_time(const char *text)
 {
@@ -88,6 +92,33 @@ static void take(const struct table *t, struct arena *a, struct rows *out)
 	}
 }
 
+/* Who may ask for some things at once only, waits with the others for his turn. */
+static int fetch(const struct ctl *ctl, int n, const char *const *request,
+		 struct ctl_tables *out)
+{
+	struct ctl quiet = *ctl;
+	bool again = true;
+	int code = 0;
+
+	for (int tries = 0; again; tries++) {
+		char *why = NULL;
+		size_t size = 0;
+
+		quiet.errors = memory_need(open_memstream(&why, &size));
+		code = ctl_fetch(&quiet, n, request, out);
+		(void)fclose(quiet.errors);	/* memory */
+		again = code && strstr(why, ANSWER_TOO_MANY) && tries < TRIES;
+		if (!again)
+			(void)fputs(why, ctl->errors ? ctl->errors : stderr);
+		free(why);
+		if (again) {
+			ctl_tables_free(out);
+			(void)sleep(AGAIN_S);
+		}
+	}
+	return code;
+}
+
 int period_rows(const struct ctl *ctl, const struct period *p, enum rows_by by,
 		const char *module, struct arena *a, struct rows *out)
 {
@@ -104,7 +135,7 @@ int period_rows(const struct ctl *ctl, const struct period *p, enum rows_by by,
 		if (optional[i])
 			request[n++] = optional[i];
 	*out = (struct rows){ .by = by };
-	int code = ctl_fetch(ctl, n, request, &t);
+	int code = fetch(ctl, n, request, &t);
 
 	for (int i = 0; i < t.n && code == 0; i++)
 		take(t.at[i], a, out);
