@@ -19,11 +19,10 @@
 
 /* A block must have so many samples, and so large a share of them, to tell the scale. */
 static const double SCALE_SAMPLES = 16, SCALE_SHARE = 0.01;
-/* What a core issues in a cycle: best cases are that at least (bestcase.c). */
-static const double ISSUE = 1.0 / 6;
-/* Instructions that retire in a cycle, at most, on processors of today: the interrupt comes
- * behind the last of them. */
-enum { RETIRED = 8 };
+/* Of each instruction: best cases are that at least. */
+static const double ISSUE = 1.0 / BESTCASE_WIDTH;
+/* Instructions that retire in a cycle, at most: the interrupt comes behind the last of them. */
+enum { RETIRED = BESTCASE_WIDTH };
 
 enum {
 	CAUSE_ISSUE,
@@ -54,8 +53,7 @@ struct work {
 	double *in;			/* [fn->nblock] sum of counts of edges into it */
 	struct stalls_insn *insn;
 	struct least *least;		/* [fn->ninsn] */
-	uint32_t *before;		/* [fn->nblock] the block that mostly runs before */
-	double *most;			/* [fn->nblock] how often that does */
+	const uint32_t *before;		/* [fn->nblock] as stalls_find() has it */
 	double scale;			/* cycles of a sample, by executions' unit */
 	double fixed[NCAUSE_FIXED], hidden[NCAUSE_FIXED];	/* at least; besides, at most */
 	double low[NSTALL], high[NSTALL], total;
@@ -103,11 +101,8 @@ static void take_in(void *ctx, uint32_t from, uint32_t to, double count)
 {
 	struct work *w = ctx;
 
+	(void)from;
 	w->in[to] += count;
-	if (count > w->most[to]) {
-		w->most[to] = count;
-		w->before[to] = from;
-	}
 }
 
 /* Samples at a block's first instruction are due to what ran before it. */
@@ -223,11 +218,14 @@ static void take_own(struct work *w, const struct block *b, uint32_t i)
 	(void)part(&l->latency, time);
 }
 
-/* What instruction i has more than at least may be of those that retired with it. */
-static void take_of(struct work *w, uint32_t i, uint32_t from, double *excess)
+/* What instruction i, which has run so often, has more than at least may be of those that
+ * retired with it, as often at most. */
+static void take_of(struct work *w, double runs, uint32_t i, uint32_t from, double *excess)
 {
-	double issue = part(&w->least[from].issue, *excess);
-	double latency = part(&w->least[from].latency, *excess - issue);
+	double once = w->insn[from].least, first = fmin(once, ISSUE);
+	double issue = part(&w->least[from].issue, fmin(*excess, first * runs));
+	double latency = part(&w->least[from].latency,
+			      fmin(*excess - issue, (once - first) * runs));
 	struct least *l = &w->least[i];
 
 	*excess -= issue + latency;
@@ -244,7 +242,7 @@ static void take_of(struct work *w, uint32_t i, uint32_t from, double *excess)
 static void take_of_others(struct work *w, uint32_t id, uint32_t i)
 {
 	const struct block *b = &w->fn->block[id];
-	double excess = w->scale * w->charged[i] - w->insn[i].least * b->count;
+	double runs = b->count, excess = w->scale * w->charged[i] - w->insn[i].least * runs;
 	uint32_t at = i;
 
 	for (int n = 1; n < RETIRED && excess > 0; n++) {
@@ -257,7 +255,7 @@ static void take_of_others(struct work *w, uint32_t id, uint32_t i)
 		}
 		if (at == b->insn)
 			return;
-		take_of(w, i, --at, &excess);
+		take_of(w, runs, i, --at, &excess);
 	}
 }
 
@@ -274,6 +272,30 @@ static void find_retired(struct work *w)
 }
 
 /* --- causes --- */
+
+/* What is more than at least, and what of it no hidden latency explains. */
+static void add_stalls(struct work *w, const struct block *b, const struct stalls_insn *s,
+		       double excess, double certain)
+{
+	uint32_t may = stalls_may(s, excess);
+	double mispredicted = fmin(excess, s->mispredict_most);
+
+	if (may == 1U << STALL_MISPREDICT && certain > mispredicted) {
+		w->low[STALL_UNKNOWN] += (certain - mispredicted) * b->count;
+		w->high[STALL_UNKNOWN] += (certain - mispredicted) * b->count;
+		certain = mispredicted;
+	}
+	for (int k = 0; k < NSTALL; k++) {
+		if (!(may >> k & 1))
+			continue;
+		double most = k == STALL_MISPREDICT ? mispredicted
+			      : k == STALL_UNKNOWN  ? certain
+						    : excess;
+		w->high[k] += most * b->count;
+		if (may == 1U << k)
+			w->low[k] += certain * b->count;
+	}
+}
 
 static void add_causes(struct work *w, const struct block *b, uint32_t i)
 {
@@ -292,17 +314,7 @@ static void add_causes(struct work *w, const struct block *b, uint32_t i)
 		w->fixed[CAUSE_DEPENDENCE + class] += (least - issue) * b->count;
 		w->hidden[CAUSE_DEPENDENCE + class] += (best - least) * b->count;
 	}
-	uint32_t may = stalls_may(s, excess);
-	for (int k = 0; k < NSTALL; k++) {
-		if (!(may >> k & 1))
-			continue;
-		double most = k == STALL_MISPREDICT ? fmin(excess, s->mispredict_most)
-			      : k == STALL_UNKNOWN  ? cycles - best
-						    : excess;
-		w->high[k] += most * b->count;
-		if (may == 1U << k)
-			w->low[k] += (cycles - best) * b->count;
-	}
+	add_stalls(w, b, s, excess, cycles - best);
 }
 
 static void put_cause(struct work *w, const char *name, double low, double high)
@@ -457,12 +469,8 @@ int annotated_function(const struct annotated *p, vaddr entry, struct arena *a, 
 	w.charged = arena_array(a, w.fn->ninsn, sizeof(*w.charged));
 	w.in = arena_array(a, w.fn->nblock, sizeof(*w.in));
 	w.least = arena_array(a, w.fn->ninsn, sizeof(*w.least));
-	w.before = arena_array(a, w.fn->nblock, sizeof(*w.before));
-	w.most = arena_array(a, w.fn->nblock, sizeof(*w.most));
-	for (uint32_t i = 0; i < w.fn->nblock; i++)
-		w.before[i] = NO_BLOCK;
 	charge(&w, p->samples);
-	w.insn = stalls_find(w.prog, w.fn, a);
+	w.insn = stalls_find(w.prog, w.fn, a, &w.before);
 	for (uint32_t i = 0; i < w.fn->ninsn; i++)
 		sum += w.seen[i];
 	bool counted = p->cycles_per_sample > 0;

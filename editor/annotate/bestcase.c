@@ -9,12 +9,15 @@
 
 enum { NONE = -1, STORES = 16 };
 
-/* Instructions that come, and retire, in a cycle; loads that begin in one. */
-static const double WIDTH = 6, LOADS = 3;
+/* Loads that begin in a cycle. */
+static const double WIDTH = BESTCASE_WIDTH, LOADS = 4;
+/* What is smaller is not given from register to register. */
+enum { RENAMED = 4 };
 
 struct store {
 	struct insntime_memory memory;
-	double done;
+	double data, done;		/* what is stored is there; it can be loaded */
+	bool vector;
 	uint32_t at;
 };
 
@@ -70,8 +73,21 @@ static enum overlap overlap_of(const struct insntime_memory *load,
 	return from >= 0 && from + load->size <= store->size ? WITHIN : ACROSS;
 }
 
-/* The youngest store that wrote some of it. */
-static void look_at_stores(struct wait *w, const struct machine *m, const struct insntime *t,
+static bool has_vector(uint64_t registers)
+{
+	return registers >> INSNTIME_VECTOR != 0;
+}
+
+/* Processors of today take what was just stored of a register as a copy of that one, so that
+ * stores and loads behind each other are no more than moves. */
+static bool is_renamed(const struct insntime *t, const struct store *s)
+{
+	return t->memory.disp == s->memory.disp && t->memory.size >= RENAMED && !s->vector &&
+	       !has_vector(t->reads | t->writes);
+}
+
+/* The youngest store that wrote some of it.  False: it is not loaded but known. */
+static bool look_at_stores(struct wait *w, const struct machine *m, const struct insntime *t,
 			   struct bestcase *out)
 {
 	for (uint32_t k = 0; k < m->nstore && k < STORES; k++) {
@@ -80,25 +96,29 @@ static void look_at_stores(struct wait *w, const struct machine *m, const struct
 
 		if (o == APART)
 			continue;
+		bool renamed = o == WITHIN && is_renamed(t, s);
+
+		out->stored = true;
 		if (o == ACROSS)
 			out->unforwarded = s->at;
-		wait_for(w, s->done, s->at);
-		return;
+		wait_for(w, renamed ? s->data : s->done, s->at);
+		return !renamed;
 	}
+	return true;
 }
 
 static void step(struct machine *m, const struct insntime *t, uint32_t i, struct bestcase *out)
 {
 	const double comes = i / WIDTH;
 	struct wait w = { comes, NONE };
-	double done;
+	double done, load = 0;
 
 	wait_for_registers(&w, m, t->address);
 	if (t->load) {
-		look_at_stores(&w, m, t, out);
+		load = look_at_stores(&w, m, t, out) ? INSNTIME_LOAD_CYCLES : 0;
 		wait_for(&w, m->load, NONE);
 		m->load = fmax(m->load, comes) + 1 / LOADS;
-		w.until += INSNTIME_LOAD_CYCLES;
+		w.until += load;
 	}
 	double loaded = w.until;
 	wait_for_registers(&w, m, t->reads);
@@ -110,10 +130,11 @@ static void step(struct machine *m, const struct insntime *t, uint32_t i, struct
 	m->user[t->class] = i;
 	done = w.until + t->latency;
 	/* it waits for itself where its own time is all of what it is charged with */
-	double own = done - (t->load && w.until == loaded ? loaded - INSNTIME_LOAD_CYCLES
-							  : w.until);
+	double own = done - (w.until == loaded ? loaded - load : w.until);
 	if (t->store && m->nstore < UINT32_MAX) {
-		m->store[m->nstore % STORES] = (struct store){ t->memory, done, i };
+		m->store[m->nstore % STORES] = (struct store){
+			t->memory, t->load ? done : w.until, done, has_vector(t->reads), i
+		};
 		m->nstore++;
 	}
 	for (int r = 0; r < INSNTIME_REGISTERS; r++) {
@@ -143,7 +164,7 @@ void bestcase_run(const struct insntime *const *path, uint32_t n, double ahead,
 	for (int c = 0; c < NINSNTIME_CLASS; c++)
 		m.user[c] = NONE;
 	for (uint32_t i = 0; i < n; i++) {
-		out[i] = (struct bestcase){ 0, UINT32_MAX, UINT32_MAX, UINT32_MAX };
+		out[i] = (struct bestcase){ 0, UINT32_MAX, UINT32_MAX, UINT32_MAX, false };
 		step(&m, path[i], i, &out[i]);
 	}
 }

@@ -31,9 +31,10 @@ struct finder {
 	struct stalls_insn *insn;	/* [fn->ninsn] */
 	uint32_t *before;		/* [fn->nblock] the block that mostly runs before */
 	double *most;			/* [fn->nblock] how often that does */
-	uint32_t *branch;		/* [fn->nblock] one with a choice that leads there */
-	/* [fn->nblock] how often branches to it go the way that is less frequent, at most */
-	double *less;
+	/* [fn->nblock] how often branches to it go the way that is less frequent, at most; the
+	 * one that does so most, and how often */
+	double *less, *worst;
+	uint32_t *branch;
 	bool *jumped;			/* [fn->nblock] entered by a taken branch */
 	bool *loops;			/* [fn->nblock] its path comes through it before */
 };
@@ -68,8 +69,13 @@ static void take_edge(void *ctx, uint32_t from, uint32_t to, double count)
 		return;
 	bool choice = b->fall != NO_BLOCK && b->taken != NO_BLOCK && b->fall != b->taken;
 	if (choice || f->fn->insn[last].kind == INSN_IJMP) {
-		f->branch[to] = last;
-		f->less[to] += choice ? fmin(b->fall_count, b->taken_count) : count;
+		double less = choice ? fmin(b->fall_count, b->taken_count) : count;
+
+		f->less[to] += less;
+		if (f->branch[to] == UINT32_MAX || less > f->worst[to]) {
+			f->worst[to] = less;
+			f->branch[to] = last;
+		}
 	}
 	if (to != b->fall)
 		f->jumped[to] = true;
@@ -124,18 +130,41 @@ static void run_block(struct finder *f, uint32_t id)
 	}
 }
 
-/* It waits for itself, or for another one. */
+/* It waits for itself, or for another one.  What was just stored is at hand, whatever the
+ * caches have. */
 static void take_source(struct finder *f, struct stalls_insn *s, uint32_t i)
 {
 	uint32_t class = f->time[i].class;
 
 	if (class == INSNTIME_DIVIDE)
 		s->may |= 1U << STALL_DIVIDE;
-	else if (f->time[i].load && s->best.unforwarded == UINT32_MAX)
+	else if (f->time[i].load && !f->insn[i].best.stored)
 		s->may |= 1U << STALL_MEMORY;
 	else
 		return;
 	s->source = i;
+}
+
+/* What goes wrong where its path comes through is found up to as far behind as retires at once:
+ * `ahead` instructions of the block are in front of it. */
+static void take_branches(struct finder *f, struct stalls_insn *s, uint32_t id, uint32_t ahead)
+{
+	double most = 0;
+
+	for (int n = 0; n < PATH_BLOCKS && id != NO_BLOCK && ahead < BESTCASE_WIDTH; n++) {
+		double count = f->fn->block[id].count;
+		double wrong = count > 0 ? f->less[id] / count : 0;
+
+		if (wrong > most) {
+			most = wrong;
+			s->branch = f->branch[id];
+		}
+		s->mispredict_most += MISPREDICT_CYCLES * wrong;
+		id = f->before[id];
+		ahead += id == NO_BLOCK ? 0 : f->fn->block[id].ninsn;
+	}
+	if (most > 0)
+		s->may |= 1U << STALL_MISPREDICT;
 }
 
 /* What may be the matter with it, besides what its dependences explain. */
@@ -153,11 +182,7 @@ static void set_causes(struct finder *f, uint32_t id)
 		if (s->best.operand != UINT32_MAX)
 			take_source(f, s, s->best.operand);
 		take_source(f, s, i);
-		if (first && f->branch[id] != UINT32_MAX && b->count > 0) {
-			s->may |= 1U << STALL_MISPREDICT;
-			s->branch = f->branch[id];
-			s->mispredict_most = MISPREDICT_CYCLES * f->less[id] / b->count;
-		}
+		take_branches(f, s, id, i - b->insn);
 		/* what came by a moment ago is still there */
 		if (!f->loops[id] && ((first && f->jumped[id]) || at % LINE == 0 ||
 				      at / LINE != (at + f->fn->insn[i].len - 1) / LINE))
@@ -174,7 +199,8 @@ uint32_t stalls_may(const struct stalls_insn *s, double excess)
 	return may ? may : 1U << STALL_UNKNOWN;
 }
 
-struct stalls_insn *stalls_find(const struct prog *prog, const struct fn *fn, struct arena *a)
+struct stalls_insn *stalls_find(const struct prog *prog, const struct fn *fn, struct arena *a,
+				const uint32_t **before)
 {
 	struct finder f = { .prog = prog, .fn = fn, .arena = a };
 	double *runs = arena_array(a, fn->ntable, sizeof(*runs));
@@ -186,6 +212,7 @@ struct stalls_insn *stalls_find(const struct prog *prog, const struct fn *fn, st
 	f.most = arena_array(a, fn->nblock, sizeof(*f.most));
 	f.jumped = arena_array(a, fn->nblock, sizeof(*f.jumped));
 	f.less = arena_array(a, fn->nblock, sizeof(*f.less));
+	f.worst = arena_array(a, fn->nblock, sizeof(*f.worst));
 	f.loops = arena_array(a, fn->nblock, sizeof(*f.loops));
 	for (uint32_t i = 0; i < fn->ninsn; i++)
 		insntime_of(prog, &fn->insn[i], &f.time[i]);
@@ -196,9 +223,10 @@ struct stalls_insn *stalls_find(const struct prog *prog, const struct fn *fn, st
 	fn_table_runs(fn, runs);
 	for (uint32_t i = 0; i < fn->nblock; i++)
 		stalls_each_edge(fn, runs, i, take_edge, &f);
-	for (uint32_t i = 0; i < fn->nblock; i++) {
+	for (uint32_t i = 0; i < fn->nblock; i++)
 		run_block(&f, i);
+	for (uint32_t i = 0; i < fn->nblock; i++)
 		set_causes(&f, i);
-	}
+	*before = f.before;
 	return f.insn;
 }

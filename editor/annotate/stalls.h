@@ -23,7 +23,8 @@ struct stalls_insn {
 	 * where the path is a loop's, which runs behind itself */
 	double least;
 	uint32_t may;			/* bits: enum stall */
-	uint32_t branch;		/* for MISPREDICT: fn->insn[] index of the branch */
+	uint32_t branch;		/* for MISPREDICT: fn->insn[] index of the branch that
+					 * goes wrong most */
 	/* for MEMORY and DIVIDE: which instruction; itself, or the one that it waits for */
 	uint32_t source;
 	/* cycles of each execution that mispredictions take at most: a predictor is no worse
@@ -35,8 +36,10 @@ struct stalls_insn {
 uint32_t stalls_may(const struct stalls_insn *s, double excess);
 
 /* [fn->ninsn] in the arena.  The path to a block is the one over the edges that run most, so
- * fn has its counts. */
-struct stalls_insn *stalls_find(const struct prog *prog, const struct fn *fn, struct arena *a);
+ * fn has its counts: before[fn->nblock] has for each block the one that mostly runs before,
+ * NO_BLOCK where none does. */
+struct stalls_insn *stalls_find(const struct prog *prog, const struct fn *fn, struct arena *a,
+				const uint32_t **before);
 
 /* The edges of a block to others, and how often they run; calls f for each. */
 void stalls_each_edge(const struct fn *fn, const double *runs, uint32_t block,

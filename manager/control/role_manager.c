@@ -49,7 +49,7 @@ static bool may_ask(struct manager *m, const struct command *c, const struct cli
 		s = (unsigned)((lookwait_debt_ms(m->work.lookwait, control_uid(cl),
 						 m->work.now_ms()) + 999) / 1000);
 	if (s)
-		err_set(err, ERR_REFUSED, "%s: too many requests; again in %u s", c->name, s);
+		err_set(err, ERR_REFUSED, "%s: " ANSWER_TOO_MANY "; again in %u s", c->name, s);
 	else if (c->who == FOR_TRUSTED)
 		err_set(err, ERR_REFUSED,
 			"%s: only root and the group of the daemon's user may "

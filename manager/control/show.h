@@ -72,6 +72,11 @@ int show_report_options(int argc, const char *const *argv, struct show_report *o
 bool show_read_ns(const char *arg, const char *option, uint64_t *out);
 /* show_ran.c: by program, and of a time. */
 int show_ran(struct work *w, const struct show_report *r, struct client *cl, struct err *err);
+/* show_cycles.c: what was counted beside the samples, for a job, and what it is of; -1:
+ * nothing, and samples do without.  And that it was taken is said. */
+int show_open_counted(struct work *w, const struct store_module *m,
+		      const struct store_profile *now, char counted[WORK_COUNTED_MAX]);
+void show_counted(struct client *cl, const char *counted);
 /* show_flow.c: runs jobs. */
 struct show_flow {
 	const char *module, *function;

@@ -47,15 +47,21 @@ static void add_place(void *ctx, const struct store_place *p)
 		c->placed += samples;
 }
 
-/* -1: none; samples do without. */
-static int open_counted(struct cycles *c)
+int show_open_counted(struct work *w, const struct store_module *m,
+		      const struct store_profile *now, char counted[WORK_COUNTED_MAX])
 {
-	const struct store_module *m = &c->l->m;
 	struct policy policy;
 	struct err err = { 0 };
 
-	(void)work_rule(c->w, m->path, &policy);
-	return work_evidence_file(c->w, m, &policy, &c->l->profile, c->counted, &err);
+	(void)work_rule(w, m->path, &policy);
+	return work_evidence_file(w, m, &policy, now, counted, &err);
+}
+
+void show_counted(struct client *cl, const char *counted)
+{
+	if (*counted)
+		answer_line(control_answer(cl), "executions are also by the counts of %s",
+			    counted);
 }
 
 static int ask_cycles(struct cycles *c, struct err *err)
@@ -67,7 +73,7 @@ static int ask_cycles(struct cycles *c, struct err *err)
 	job.in[1] = io_memory_file(wr_bytes(&c->samples), err);
 	if (job.in[1] < 0)
 		return -1;
-	job.in[2] = open_counted(c);
+	job.in[2] = show_open_counted(c->w, &c->l->m, &c->l->profile, c->counted);
 	if (job.in[2] >= 0) {
 		job.nin = 3;
 		job.b = JOB_COUNTED_BESIDE;
@@ -190,9 +196,7 @@ static void answer(struct cycles *c, const struct show_annotate *r, struct clien
 			all = c->l->proc[i].samples;
 	answer_line(control_answer(cl), "of %.0f samples of the function, %.0f are known by "
 		    "instruction; the others are left out", all, c->placed);
-	if (c->counted[0])
-		answer_line(control_answer(cl), "executions are also by the counts of %s",
-			    c->counted);
+	show_counted(cl, c->counted);
 	if (!r->blocks) {
 		ask_text(c);
 		ask_source(c);

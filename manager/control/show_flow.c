@@ -14,24 +14,11 @@
 #include "manager/control/access.h"
 #include "manager/control/show.h"
 #include "manager/work/procedure.h"
-#include "policy/policy.h"
 
 enum { FILE_IN, PROFILE_IN, COUNTED_IN };
 
-/* -1: nothing was counted; samples do without. */
-static int open_counted(struct work *w, const struct store_module *m,
-			const struct store_profile *now)
-{
-	char counted[WORK_COUNTED_MAX];
-	struct policy policy;
-	struct err err = { 0 };
-
-	(void)work_rule(w, m->path, &policy);
-	return work_evidence_file(w, m, &policy, now, counted, &err);
-}
-
 static int ask_flow(struct work *w, const struct store_module *m, struct ask_job *job,
-		    struct wr *text, struct err *err)
+		    char counted[WORK_COUNTED_MAX], struct wr *text, struct err *err)
 {
 	struct work_evidence known = { 0 };
 	struct wr profile = { 0 };
@@ -44,7 +31,7 @@ static int ask_flow(struct work *w, const struct store_module *m, struct ask_job
 	if (rc == 0 && (job->in[PROFILE_IN] = io_memory_file(wr_bytes(&profile), err)) < 0)
 		rc = -1;
 	if (rc == 0)
-		job->in[COUNTED_IN] = open_counted(w, m, &known.profile);
+		job->in[COUNTED_IN] = show_open_counted(w, m, &known.profile, counted);
 	job->nin = 2 + (job->in[COUNTED_IN] >= 0);
 	if (rc == 0)
 		rc = procedures_text_job(w, job, text, err);
@@ -71,6 +58,7 @@ int show_flow(struct work *w, const struct show_flow *r, struct client *cl, stru
 {
 	struct ask_job job = { .kind = JOB_EXPORT, .a = r->dot ? JOB_FLOW_DOT : JOB_FLOW };
 	struct store_module m = { 0 };
+	char counted[WORK_COUNTED_MAX] = "";
 	struct wr text = { 0 };
 
 	if (access_find(w, cl, r->module, &m, err) < 0)
@@ -84,10 +72,12 @@ int show_flow(struct work *w, const struct show_flow *r, struct client *cl, stru
 				  : 0;
 	if (rc == 0) {
 		job.b = l->t.fn[fn].entry;
-		rc = ask_flow(w, &m, &job, &text, err);
+		rc = ask_flow(w, &m, &job, counted, &text, err);
 	}
-	if (rc == 0)
+	if (rc == 0) {
+		show_counted(cl, counted);
 		give_lines(wr_bytes(&text), cl);
+	}
 	wr_free(&text);
 	procedures_free(l);
 	return rc;

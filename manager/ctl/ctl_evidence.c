@@ -219,8 +219,9 @@ bool ctl_evidence_only_logs(const struct ctl *ctl, int argc, char **argv,
 {
 	for (int i = 0; option[i]; i++) {
 		const char *given = ctl_evidence_find(argc, argv, option[i]);
+		bool any = option[i][strlen(option[i]) - 1] == '=';	/* whatever its value */
 
-		if (!given)
+		if (!given || (!any && strcmp(given, option[i]) != 0))
 			continue;
 		say_line(stderr, "morphctl %s: '%s' is for recordings: --log=LOG names one",
 			 ctl->command->name, given);

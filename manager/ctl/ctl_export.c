@@ -299,15 +299,22 @@ static int flow(const struct ctl_evidence *o, const char *module, const char *fu
 	return code;
 }
 
+/* A flow graph has no other characters; they may be meant for a terminal. */
+static void put_line(struct wr *text, const char *line)
+{
+	for (; *line; line++)
+		wr_u8(text, *line == '\t' || (*line >= ' ' && *line <= '~') ? (uint8_t)*line
+									    : '?');
+	wr_u8(text, '\n');
+}
+
 /* The rows of a table of one column. */
 static int write_lines(const struct ctl_tables *t, const char *out, struct err *err)
 {
 	struct wr text = { 0 };
 
-	for (int i = 0; t->n && i < table_nrow(t->at[0]); i++) {
-		wr_text(&text, table_cell(t->at[0], i, 0));
-		wr_text(&text, "\n");
-	}
+	for (int i = 0; t->n && i < table_nrow(t->at[0]); i++)
+		put_line(&text, table_cell(t->at[0], i, 0));
 	int rc = io_write_output(out, wr_bytes(&text), err);
 	wr_free(&text);
 	return rc;

@@ -176,6 +176,7 @@ static int run_job(struct requests *p, struct err *err)
 	const struct msg *m = &p->request;
 	struct err why = { 0 };
 
+	static_assert((int)JOB_EXPORT == 17, "the last one for the manager, in lib/msg.def");
 	p->job = start(p, (enum job_kind)m->num[MSG_RUN_JOB_kind], m->fd, m->nfd,
 		       (unsigned)m->num[MSG_RUN_JOB_memory_mib],
 		       (unsigned)m->num[MSG_RUN_JOB_cpu_s], m, &why);

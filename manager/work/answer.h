@@ -32,6 +32,9 @@ enum { ANSWER_VERSION = 1, ANSWER_MAX_ARGS = 64, ANSWER_MAX_REQUEST = 64 * 1024,
        ANSWER_MAX_PROFILE = 64 << 20,
        ANSWER_MAX_FRAME = 1 << 20, ANSWER_MAX_COLUMNS = 64, ANSWER_MAX_PENDING = 4 << 20 };
 
+/* In the error of a request that may be made again in a while. */
+#define ANSWER_TOO_MANY "too many requests"
+
 enum answer_kind { ANSWER_TABLE = 1, ANSWER_ROW, ANSWER_LINE, ANSWER_ERROR, ANSWER_END,
 		   ANSWER_PROGRESS };
 

@@ -63,32 +63,40 @@ static void take_operands(const ZydisDecodedInstruction *in, const ZydisDecodedO
 		t->writes |= UINT64_C(1) << INSNTIME_FLAGS;
 }
 
-/* xor, sub, pxor and the like of a register with itself is 0, whatever was in it. */
-static bool is_zero(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op)
+/* xor, sub, pxor and the like of a register with itself is 0, whatever was in it, and of a
+ * comparison of vectors all ones. */
+static bool is_constant(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op)
 {
+	int a;
+
 	switch (in->mnemonic) {
-	case ZYDIS_MNEMONIC_XOR:
-	case ZYDIS_MNEMONIC_SUB:
-	case ZYDIS_MNEMONIC_PXOR:
-	case ZYDIS_MNEMONIC_XORPS:
-	case ZYDIS_MNEMONIC_XORPD:
-		return op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-		       op[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-		       op[0].reg.value == op[1].reg.value;
+	case ZYDIS_MNEMONIC_XOR: case ZYDIS_MNEMONIC_SUB: case ZYDIS_MNEMONIC_PXOR:
+	case ZYDIS_MNEMONIC_XORPS: case ZYDIS_MNEMONIC_XORPD: case ZYDIS_MNEMONIC_PCMPEQD:
+		a = 0;
+		break;
+	case ZYDIS_MNEMONIC_VPXOR: case ZYDIS_MNEMONIC_VXORPS: case ZYDIS_MNEMONIC_VXORPD:
+	case ZYDIS_MNEMONIC_VPCMPEQD:
+		a = 1;
+		break;
 	default:
 		return false;
 	}
+	return op[a].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       op[a + 1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
+	       op[a].reg.value == op[a + 1].reg.value;
 }
 
 /* It renames a register and computes nothing. */
 static bool is_move(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op)
 {
 	switch (in->mnemonic) {
-	case ZYDIS_MNEMONIC_MOV:
+	case ZYDIS_MNEMONIC_MOV: case ZYDIS_MNEMONIC_XCHG:
 		return op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		       op[1].type == ZYDIS_OPERAND_TYPE_REGISTER && op[0].size >= 32;
 	case ZYDIS_MNEMONIC_MOVAPS: case ZYDIS_MNEMONIC_MOVAPD: case ZYDIS_MNEMONIC_MOVDQA:
 	case ZYDIS_MNEMONIC_VMOVAPS: case ZYDIS_MNEMONIC_VMOVAPD: case ZYDIS_MNEMONIC_VMOVDQA:
+	case ZYDIS_MNEMONIC_MOVUPS: case ZYDIS_MNEMONIC_MOVUPD: case ZYDIS_MNEMONIC_MOVDQU:
+	case ZYDIS_MNEMONIC_VMOVUPS: case ZYDIS_MNEMONIC_VMOVUPD: case ZYDIS_MNEMONIC_VMOVDQU:
 		return op[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		       op[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
 	default:
@@ -134,14 +142,14 @@ static void take_class(const ZydisDecodedInstruction *in, struct insntime *t)
 	case ZYDIS_MNEMONIC_MUL:
 	case ZYDIS_MNEMONIC_IMUL:
 	case ZYDIS_MNEMONIC_MULX:
-		set_time(t, INSNTIME_MULTIPLY, 3, 1);
+		set_time(t, INSNTIME_MULTIPLY, 3, 0.33);
 		return;
 	case ZYDIS_MNEMONIC_DIVSS: case ZYDIS_MNEMONIC_DIVPS: case ZYDIS_MNEMONIC_DIVSD:
 	case ZYDIS_MNEMONIC_DIVPD: case ZYDIS_MNEMONIC_SQRTSS: case ZYDIS_MNEMONIC_SQRTPS:
 	case ZYDIS_MNEMONIC_SQRTSD: case ZYDIS_MNEMONIC_SQRTPD: case ZYDIS_MNEMONIC_VDIVSS:
 	case ZYDIS_MNEMONIC_VDIVSD: case ZYDIS_MNEMONIC_VSQRTSS: case ZYDIS_MNEMONIC_VSQRTSD:
 	case ZYDIS_MNEMONIC_VDIVPS: case ZYDIS_MNEMONIC_VDIVPD:
-		set_time(t, INSNTIME_DIVIDE, 10, 3);
+		set_time(t, INSNTIME_DIVIDE, 9.8, 2.4);
 		return;
 	case ZYDIS_MNEMONIC_ADDSS: case ZYDIS_MNEMONIC_ADDSD: case ZYDIS_MNEMONIC_ADDPS:
 	case ZYDIS_MNEMONIC_ADDPD: case ZYDIS_MNEMONIC_SUBSS: case ZYDIS_MNEMONIC_SUBSD:
@@ -149,7 +157,7 @@ static void take_class(const ZydisDecodedInstruction *in, struct insntime *t)
 	case ZYDIS_MNEMONIC_MULPD: case ZYDIS_MNEMONIC_VADDSD: case ZYDIS_MNEMONIC_VADDSS:
 	case ZYDIS_MNEMONIC_VMULSD: case ZYDIS_MNEMONIC_VMULSS: case ZYDIS_MNEMONIC_VADDPD:
 	case ZYDIS_MNEMONIC_VADDPS: case ZYDIS_MNEMONIC_VMULPD: case ZYDIS_MNEMONIC_VMULPS:
-		set_time(t, INSNTIME_FLOAT, 2, 0.5);
+		set_time(t, INSNTIME_FLOAT, 2, 0.25);
 		return;
 	default:
 		set_time(t, t->load    ? INSNTIME_LOAD
@@ -168,19 +176,22 @@ void insntime_of(const struct prog *prog, const struct insn *insn, struct insnti
 	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), prog_insn_bytes(prog, insn),
 						insn->len, &in, op))) {
 		take_operands(&in, op, &t);
-		if (is_zero(&in, op))
+		const bool constant = is_constant(&in, op);
+		if (constant)
 			t.reads = 0;
 		take_class(&in, &t);
 		take_moved(&in, op, &t);
 		/* a load alone has no arithmetic behind it */
 		bool moves = in.meta.category == ZYDIS_CATEGORY_DATAXFER ||
 			     in.meta.category == ZYDIS_CATEGORY_POP;
-		if (is_move(&in, op) || (t.load && moves))
+		if (constant || is_move(&in, op))
+			set_time(&t, INSNTIME_PLAIN, 0, 0);
+		else if (t.load && moves)
 			t.latency = 0;
 	}
 	if (insn_is_branch(insn) || insn->kind == INSN_RET || insn->kind == INSN_IJMP ||
 	    insn->kind == INSN_ICALL)
-		set_time(&t, INSNTIME_BRANCH, 1, 0.5);
+		set_time(&t, INSNTIME_BRANCH, 1, 0.33);
 	if (insn->kind == INSN_NOP)
 		t = (struct insntime){ .busy = 0.1 };
 	*out = t;

@@ -21,6 +21,11 @@ l_move:	mov	%rbx, %rax
 l_part:	mov	%bl, %al
 l_poprsp: pop	%rsp
 l_jump:	jc	timed
+l_vzero: vxorps	%xmm3, %xmm3, %xmm3
+l_ones:	pcmpeqd	%xmm4, %xmm4
+l_vxor:	vxorps	%xmm5, %xmm3, %xmm3
+l_swap:	xchg	%rbx, %rax
+l_movups: movups %xmm3, %xmm4
 	ret
 	.cfi_endproc
 	.size	timed, .-timed

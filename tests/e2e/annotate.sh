@@ -53,6 +53,7 @@ check "a pointer through much memory waits for memory" has chase memory 80
 check "which is certain, of nothing else comes into question" jq -e '.causes[] | select(.cause == "memory") | .at_least_pct > 80' "$root/notes.chase"
 check "one to itself waits for the cache's latency" has cached "latency of load" 40
 check "a branch at random is mispredicted" has misprediction misprediction 20
+check "and what is found behind it is nothing else for certain" jq -e '[.causes[] | select(.cause == "memory") | .at_least_pct] | add // 0 | . < 3' "$root/notes.misprediction"
 check "bytes that are loaded as a word cannot be forwarded" has forwarding store-forwarding 20
 whole() {		# causes at least are no more than all of it, and at most no less
 	jq -e '[.causes[].at_least_pct] as $l | [.causes[].at_most_pct] as $m | ($l | add) < 100.5 and ($m | add) > 98' "$root/notes.$1"
@@ -84,6 +85,40 @@ check "a chain is found where all of it retires" awk -F '\t' '$1 == "cause" { lo
 	END { exit !(low["latency of arithmetic"] > 50 && low["latency of arithmetic"] + low["issue"] > 99) }' "$root/out"
 check "and one of its instructions is to blame" awk -F '\t' '$1 == "insn" && $7 != "-" { n++; why = $8 }
 	END { exit !(n == 1 && why == "latency of arithmetic") }' "$root/out"
+# made FUNCTION [ARG...]: of samples made by hand, pairs of a distance from its entry and a count
+made() {
+	local f=$1
+	awk -v at="$(($(address "$f")))" '{ printf "0x%x %d\n", at + $1, $2 }' >"$root/one"
+	"$B/morph-edit" annotate "$root/stalls" "$root/one" --function="$(address "$f")" -o "$root/out" "${@:2}"
+}
+distance() { echo $(($(culprit "$1") - $(address "$1"))); }
+made seldom --counts "$root/exact" --cycles=10000 <<-END
+	$(($(distance seldom) - 17)) 614
+	$(($(distance seldom) + 3)) 300
+END
+check "what runs seldom explains no more of a chain than retires with it" awk -F '\t' '$1 == "cause" { low[$2] = $3 }
+	END { exit !(low["memory"] > 30 && low["latency of multiplication"] > 50) }' "$root/out"
+made misprediction --counts "$root/exact" --cycles="$((100 * n))" <<-END
+	$(($(distance misprediction) + 6)) 1000
+END
+check "nothing takes more at least than at most" awk -F '\t' '$1 == "cause" { n++; low += $3; high += $4; if ($3 > $4 + 0.01) bad++ }
+	END { exit !(n > 2 && !bad && low < 100.1 && high > 99.9) }' "$root/out"
+check "more than branches can take has no known cause" awk -F '\t' '$1 == "cause" && $2 == "unknown" && $3 > 20 { ok = 1 }
+	END { exit !ok }' "$root/out"
+for at in 0 4; do
+	made spilled --counts "$root/exact" --cycles=10000 <<-END
+		$(($(distance spilled) + at)) 2000
+	END
+	check "what was just stored is not waited for in memory ($at)" awk -F '\t' '$1 == "cause" { high[$2] = $4 }
+		END { exit !(high["unknown"] > 30 && !("memory" in high)) }' "$root/out"
+done
+made joined <<-END
+	$(distance joined) 40
+	$(($(distance joined) + 6)) 20
+	$(($(distance joined) + 13)) 300
+END
+check "of two branches to a place the one is to blame that runs" awk -F '\t' -v at="$(culprit joined)" '
+	$1 == "insn" && $8 ~ /misprediction/ { n++; bad += $7 != at } END { exit !(n == 1 && !bad) }' "$root/out"
 check "blocks hottest first" jq -e '[.blocks[].samples] | length >= 2 and . == (sort | reverse) and all(.[]; . > 0)' <(notes misprediction --blocks)
 check "as many as are asked for" [ "$(notes misprediction --blocks --limit=1 | jq '.blocks | length')" = 1 ]
 check "by its address" diff <(notes chase) <(notes "$(address chase)")

@@ -49,4 +49,13 @@ check "what recordings have is not asked of the daemon" fails 2 'is for recordin
 check "an unknown option" fails 2 "unknown option '--svg'" cfg flow cases --svg
 check "an address that begins no function" fails 1 'no function begins at' \
 	"$B/morph-edit" export "$root/flow" --profile "$root/exact" --format=flow --function=0x12 -o "$root/none"
+# A daemon whose job a hostile program has taken over.
+perl -MIO::Socket::UNIX -e '
+	my $l = IO::Socket::UNIX->new(Local => shift, Listen => 1) or exit 1;
+	my $s = $l->accept;
+	sysread $s, my $request, 4096;
+	print $s map { pack "V/a*", $_ } "\1flow\0\1\0line\0", "\2\t-> 0x10 \e[31m\x9b\0", "\5\0"' "$root/sock" &
+for ((i = 0; i < 100; i++)); do [ -S "$root/sock" ] && break; sleep 0.1; done
+check "nothing is said to the terminal" diff <(printf '\t-> 0x10 ?[31m?\n') <("$B/morphctl" --socket="$root/sock" cfg flow cases)
+wait
 done_testing

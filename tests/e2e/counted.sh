@@ -68,7 +68,8 @@ hot=$(ctl --json report "$root/bin/perl" 2>/dev/null | jq -r '.procedures[0].ent
 check "annotate goes by them, too" eval 'ctl --json annotate "$root/bin/perl" "$hot" >"$root/notes" 2>"$root/said" && cat "$root/said" &&
 	grep -q "executions are also by the counts of 8 runs" "$root/said"'
 check "and is sure of what ran" jq -e '[.blocks[] | select(.executions > 0) | .confidence] | length > 3 and all(. == "high")' "$root/notes"
-check "so does its flow graph" eval 'ctl cfg "$root/bin/perl" "$hot" >"$root/flow" && grep -q "confidence high" "$root/flow"'
+check "so does its flow graph" eval 'ctl cfg "$root/bin/perl" "$hot" >"$root/flow" 2>"$root/said" && cat "$root/said" &&
+	grep -q "executions are also by the counts of 8 runs" "$root/said" && grep -q "confidence high" "$root/flow"'
 check "of blocks that annotate has" not grep -vxFf <(jq -r '.blocks[].block' "$root/notes") <(grep -oE '^0x[0-9a-f]+' "$root/flow")
 check "and as many edges for Graphviz" [ "$(ctl cfg perl "$hot" --dot | grep -c ' -> b')" = "$(grep -c -- '-> 0x' "$root/flow")" ]
 check "which counts no more" not counts "$root/bin/perl"

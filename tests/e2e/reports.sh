@@ -181,5 +181,6 @@ done
 check "a file that is not there" fails 1 "'$root/none': open" morphctl report --log="$root/none"
 check "one that is nothing" fails 1 "'$root/work': " morphctl report --log="$root/work"
 check "what only recordings have is not asked of the daemon" fails 2 'is for recordings' morphctl report --by=line
+check "nor is what nobody has said to be theirs" fails 1 'does not answer' morphctl report --by=lines --socket="$root/none"
 check "a reader who has enough is no failure" bash -c "\"$B/morphctl\" report --log=\"$root/a\" | head -n 1 >/dev/null; [ \${PIPESTATUS[0]} = 0 ]"
 done_testing

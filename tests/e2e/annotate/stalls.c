@@ -171,6 +171,58 @@ LOOP together(uint64_t n)
 	sink = x;
 }
 
+/* A load in every 128th round of a chain that retires with what comes behind the load.  It runs
+ * as often each time, and samples of it are made. */
+LOOP seldom(uint64_t n, void **p)
+{
+	uint64_t x = 3;
+
+	asm volatile("1: imul %2, %0\n"
+		     "imul %2, %0\n"
+		     "test $127, %1\n"
+		     "jnz 2f\n"
+		     CULPRIT(seldom) "mov (%3), %%rax\n"
+		     "add $1, %%rax\n"
+		     "2: dec %1\n"
+		     "jnz 1b\n"
+		     : "+r"(x), "+r"(n) : "r"(UINT64_C(5)), "r"(p) : "rax");
+	sink = x;
+}
+
+/* A sum that is in memory: it is loaded as soon as it is stored.  It runs as often each time,
+ * and samples of it are made. */
+LOOP spilled(uint64_t n, double *p)
+{
+	asm volatile("1: movsd (%1), %%xmm0\n"
+		     CULPRIT(spilled) "addsd %%xmm0, %%xmm0\n"
+		     "movsd %%xmm0, (%1)\n"
+		     "dec %0\n"
+		     "jnz 1b\n"
+		     : "+r"(n) : "r"(p) : "xmm0", "memory");
+}
+
+/* Two branches lead to one place; the one behind the loop does not run.  Samples are made. */
+LOOP joined(uint64_t n)
+{
+	uint64_t i = 0, sum = 0;
+
+	asm volatile("test %2, %2\n"
+		     "js 3f\n"
+		     "1: test $1, %0\n"
+		     CULPRIT(joined) "jz 2f\n"
+		     "add $3, %1\n"
+		     "xor $5, %1\n"
+		     "2: inc %0\n"
+		     "cmp %2, %0\n"
+		     "jb 1b\n"
+		     "jmp 4f\n"
+		     "3: test %1, %1\n"
+		     "jz 2b\n"
+		     "4:\n"
+		     : "+r"(i), "+r"(sum) : "r"(n));
+	sink = sum;
+}
+
 /* A cycle through all of `n` lines in an order that no prefetcher knows. */
 static void **shuffled(size_t n)
 {
@@ -202,12 +254,15 @@ int main(int argc, char **argv)
 	uint8_t *random = malloc(n);
 	void **split = (void **)(void *)(lines + 60), *self = &self;
 	void **p = shuffled(1 << 21);
+	double sum = 0;
 
 	if (!random)
 		return 1;
 	*(void *volatile *)split = split;
 	for (uint64_t i = 0; i < n; i++)
 		random[i] = (uint8_t)(rand() >> 9);
+	seldom(1024, &self);
+	spilled(1024, &sum);
 	division(n);
 	multiplication(3 * n);
 	floating(3 * n);

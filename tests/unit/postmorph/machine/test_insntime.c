@@ -10,7 +10,7 @@
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, NO = 255 };
 enum { ADD, ZERO, MUL, DIV, LOAD, STORE, UPDATE, LEA, FLOAT, NOP, SETC,
-       PUSH, POP, MOVE, PART, POP_RSP, JUMP };
+       PUSH, POP, MOVE, PART, POP_RSP, JUMP, VECTOR_ZERO, ONES, VECTOR_XOR, SWAP, UNALIGNED };
 
 #define BIT(r) (UINT64_C(1) << (r))
 #define FLAGS BIT(INSNTIME_FLAGS)
@@ -125,6 +125,24 @@ static void a_move_of_a_register_takes_none(void **state)
 	(void)state;
 	assert_true(of(MOVE).latency == 0);
 	assert_true(of(PART).latency == 1);
+	assert_true(of(SWAP).latency == 0);
+	assert_int_equal(of(SWAP).writes, BIT(RAX) | BIT(RBX));
+	assert_true(of(UNALIGNED).latency == 0);
+}
+
+static void nor_does_a_constant(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct insntime t = of((const uint32_t[]){ ZERO, VECTOR_ZERO, ONES }[i]);
+
+		assert_true(t.latency == 0);
+		assert_int_equal(t.reads, 0);
+		assert_int_not_equal(t.writes, 0);
+	}
+	assert_true(of(VECTOR_XOR).latency == 1);	/* of two */
+	assert_int_equal(of(VECTOR_XOR).reads,
+			 BIT(INSNTIME_VECTOR + 3) | BIT(INSNTIME_VECTOR + 5));
 }
 
 int main(void)
@@ -134,6 +152,7 @@ int main(void)
 		cmocka_unit_test(memory_is_an_address_and_a_size),
 		cmocka_unit_test(the_stack_pointer_moves_in_no_time),
 		cmocka_unit_test(a_move_of_a_register_takes_none),
+		cmocka_unit_test(nor_does_a_constant),
 		cmocka_unit_test(times_are_those_of_their_classes),
 	};
 
