@@ -63,7 +63,8 @@ static const struct cmd {
 	{ "symbols", "FILE [--debug FILE]", "addresses, sizes and names of functions",
 	  cmd_symbols },
 	{ "export",
-	  "FILE --profile P [--counted C] --format=fdata|preagg|yaml|dot|calls|flow|flowdot\n"
+	  "FILE --profile P [--counted C] --format=fdata|preagg|yaml|dot|calls|\n"
+	  "                    flow|flowdot|flow-placed|flowdot-placed\n"
 	  "                    [--function=ADDRESS] -o OUT",
 	  "executions for llvm-bolt, calls, a graph of them, or of a function's flow",
 	  cmd_export },

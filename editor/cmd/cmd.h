@@ -11,8 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct blockmap;
 struct confinedjob;
 struct err;
+struct placement;
+struct prog;
 struct profile;
 
 /* Returned by a command instead of 2: main.c prints its usage line first. */
@@ -67,6 +70,10 @@ int cmd_read_profile(struct confinedjob *job, const struct profile **out, struct
 /* In work(): -1 if input `i` is a set-user-id or set-group-id file, of which Morph makes no
  * generation. */
 int cmd_refuse_setid(const struct confinedjob *job, int i, struct err *err);
+/* In work(): where a generation of the program, the job's first input, by that profile would
+ * have its blocks; *map is the caller's to free, also where it fails (-1). */
+int cmd_place(struct confinedjob *job, const struct prog *prog, const struct profile *profile,
+	      struct placement *out, struct blockmap *map, struct err *err);
 
 /* For commands whose arguments are -o OUTPUT and the job's inputs, nin of them: runs the job
  * and returns the exit code. */

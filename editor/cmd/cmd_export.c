@@ -12,14 +12,16 @@
 #include "editor/exchange/flowdot.h"
 #include "editor/exchange/symbols.h"
 #include "editor/infer/infer.h"
+#include "editor/measure/placement.h"
 #include "editor/optimize.h"
+#include "lib/blockmap.h"
 #include "lib/confinedjob.h"
 #include "lib/err.h"
 
 struct ctx {
 	const struct form *form;
 	uint64_t function;	/* its entry, for forms of one */
-	const char *module;	/* the profile's */
+	const struct profile *profile;
 };
 
 struct form {
@@ -56,7 +58,7 @@ static int write_yaml(struct confinedjob *job, struct prog *prog, struct wr *out
 
 	if (boltnames_read(&job->in[CMD_IN_PROGRAM].bytes, job->arena, &names, err) < 0)
 		return -1;
-	boltprofile_yaml(prog, &names, ctx->module, out);
+	boltprofile_yaml(prog, &names, ctx->profile->module, out);
 	return 0;
 }
 
@@ -97,7 +99,7 @@ static int write_flow(struct confinedjob *job, struct prog *prog, struct wr *out
 {
 	const struct ctx *ctx = job->ctx;
 
-	return flowdot_text(prog, ctx->function, out, err);
+	return flowdot_text(prog, ctx->function, NULL, out, err);
 }
 
 static int write_flow_dot(struct confinedjob *job, struct prog *prog, struct wr *out,
@@ -105,7 +107,41 @@ static int write_flow_dot(struct confinedjob *job, struct prog *prog, struct wr 
 {
 	const struct ctx *ctx = job->ctx;
 
-	return flowdot_dot(prog, ctx->function, out, err);
+	return flowdot_dot(prog, ctx->function, NULL, out, err);
+}
+
+/* As it would be laid out by the profile. */
+static int write_placed(struct confinedjob *job, struct prog *prog, bool dot, struct wr *out,
+			struct err *err)
+{
+	const struct ctx *ctx = job->ctx;
+	uint32_t f = prog_find_fn(prog, ctx->function);
+	struct placement p = { 0 };
+	struct blockmap map = { 0 };
+	int rc = cmd_place(job, prog, ctx->profile, &p, &map, err);
+
+	blockmap_free(&map);
+	if (rc < 0)
+		return -1;
+	vaddr *at = NULL;
+	if (f != NO_FN && p.block[f]) {
+		at = arena_array(job->arena, prog->fn[f].nblock, sizeof(*at));
+		for (uint32_t i = 0; i < prog->fn[f].nblock; i++)
+			at[i] = p.block[f][i].known ? p.block[f][i].addr : 0;
+	}
+	return (dot ? flowdot_dot : flowdot_text)(prog, ctx->function, at, out, err);
+}
+
+static int write_flow_placed(struct confinedjob *job, struct prog *prog, struct wr *out,
+			     struct err *err)
+{
+	return write_placed(job, prog, false, out, err);
+}
+
+static int write_flow_dot_placed(struct confinedjob *job, struct prog *prog, struct wr *out,
+				 struct err *err)
+{
+	return write_placed(job, prog, true, out, err);
 }
 
 static const struct form forms[] = {
@@ -116,19 +152,19 @@ static const struct form forms[] = {
 	{ "calls", write_calls },
 	{ "flow", write_flow },
 	{ "flowdot", write_flow_dot },
+	{ "flow-placed", write_flow_placed },
+	{ "flowdot-placed", write_flow_dot_placed },
 	{ NULL, NULL }
 };
 
 static int work(struct confinedjob *job, void *arg, struct err *err)
 {
 	struct ctx *ctx = arg;
-	const struct profile *profile;
 	struct prog *prog = arena_alloc(job->arena, sizeof(*prog));
 
-	if (cmd_read_profile(job, &profile, err) < 0)
+	if (cmd_read_profile(job, &ctx->profile, err) < 0)
 		return -1;
-	ctx->module = profile->module;
-	if (edit_analyze(job->in[CMD_IN_PROGRAM].bytes, profile, false, job->arena, prog,
+	if (edit_analyze(job->in[CMD_IN_PROGRAM].bytes, ctx->profile, false, job->arena, prog,
 			 err) < 0 ||
 	    infer_counts(prog, err) < 0 ||
 	    ctx->form->write(job, prog, &job->out[0].bytes, err) < 0)

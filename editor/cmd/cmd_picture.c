@@ -2,7 +2,6 @@
 #include "binary/mapsection.h"
 #include "editor/annotate/picture.h"
 #include "editor/cmd/cmd.h"
-#include "editor/optimize.h"
 #include "lib/arena.h"
 #include "lib/blockmap.h"
 #include "lib/confinedjob.h"
@@ -20,23 +19,7 @@ struct ctx {
 static int lay_out(struct confinedjob *job, struct picture *p, struct blockmap *map,
 		   struct err *err)
 {
-	struct edit_options options = { .generation = 1 };
-	struct bytes file = job->in[IN_FILE].bytes, bytes;
-	struct wr generation = { 0 }, text = { 0 };
-	struct edit_stats stats;
-	int rc = -1;
-
-	if (cmd_refuse_setid(job, IN_FILE, err) == 0 &&
-	    edit_optimize(file, p->program.profile, &options, job->arena, &generation, &text,
-			  &stats, err) == 0) {
-		bytes = wr_bytes(&generation);
-		bytes.p = arena_dup(job->arena, bytes.p, bytes.n);
-		if (blockmap_read(wr_bytes(&text), map, err) == 0)
-			rc = placement_of_map(p->program.prog, bytes, map, &p->after, err);
-	}
-	wr_free(&generation);
-	wr_free(&text);
-	return rc;
+	return cmd_place(job, p->program.prog, p->program.profile, &p->after, map, err);
 }
 
 /* The layout of a generation that there is. */

@@ -13,6 +13,7 @@
 struct writer {
 	const struct prog *prog;
 	const struct fn *fn;
+	const vaddr *at;	/* [fn->nblock], or NULL */
 	struct wr *out;
 	double *runs;		/* [fn->ntable] */
 	uint32_t *order;	/* [fn->nblock] ids by address: fragments may lie in front */
@@ -24,23 +25,34 @@ static void put(struct writer *w, const char *text)
 	wr_text(w->out, text);
 }
 
+static bool is_placed(const struct writer *w, uint32_t id)
+{
+	return w->at && w->at[id];
+}
+
+/* What is left out of a generation, because it cannot run there, stays in front. */
 static int by_address(const void *a, const void *b, void *ctx)
 {
-	const struct fn *fn = ctx;
-	vaddr x = fn->block[*(const uint32_t *)a].addr;
-	vaddr y = fn->block[*(const uint32_t *)b].addr;
+	const struct writer *w = ctx;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	bool placed = is_placed(w, i), other = is_placed(w, k);
+	vaddr x = placed ? w->at[i] : w->fn->block[i].addr;
+	vaddr y = other ? w->at[k] : w->fn->block[k].addr;
 
+	if (placed != other)
+		return placed ? 1 : -1;
 	return x < y ? -1 : x > y;
 }
 
-static int begin(struct writer *w, const struct prog *prog, vaddr entry, struct wr *out,
-		 struct err *err)
+static int begin(struct writer *w, const struct prog *prog, vaddr entry,
+		 const vaddr *at, struct wr *out, struct err *err)
 {
 	uint32_t f = prog_find_fn(prog, entry);
 
 	if (f == NO_FN || prog->fn[f].entry != entry)
 		return err_set(err, ERR_INPUT, "no function begins at 0x%" PRIx64, entry);
-	*w = (struct writer){ .prog = prog, .fn = &prog->fn[f], .out = out };
+	*w = (struct writer){ .prog = prog, .fn = &prog->fn[f], .at = at,
+			      .out = out };
 	if (!w->fn->kept || !w->fn->nblock)
 		return err_set(err, ERR_REFUSED, "the function at 0x%" PRIx64
 			       " is not divided into blocks: %s", entry,
@@ -53,7 +65,7 @@ static int begin(struct writer *w, const struct prog *prog, vaddr entry, struct 
 		if (w->fn->block[i].count > w->most)
 			w->most = w->fn->block[i].count;
 	}
-	qsort_r(w->order, w->fn->nblock, sizeof(*w->order), by_address, &prog->fn[f]);
+	qsort_r(w->order, w->fn->nblock, sizeof(*w->order), by_address, w);
 	return 0;
 }
 
@@ -95,11 +107,20 @@ static void text_edge(struct writer *w, uint32_t from, uint32_t to, const char *
 	put(w, of > 0 ? arena_printf(w->prog->arena, " (%.1f %%)\n", 100 * count / of) : "\n");
 }
 
-int flowdot_text(const struct prog *prog, vaddr entry, struct wr *out, struct err *err)
+/* Where its image is, behind `before`; "": it has none. */
+static const char *place(const struct writer *w, uint32_t id, const char *before)
+{
+	return is_placed(w, id) ? arena_printf(w->prog->arena, "%s0x%" PRIx64, before,
+					       w->at[id])
+				: "";
+}
+
+int flowdot_text(const struct prog *prog, vaddr entry, const vaddr *at, struct wr *out,
+		 struct err *err)
 {
 	struct writer w;
 
-	if (begin(&w, prog, entry, out, err) < 0)
+	if (begin(&w, prog, entry, at, out, err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < w.fn->nblock; i++) {
 		const struct block *b = &w.fn->block[w.order[i]];
@@ -108,8 +129,10 @@ int flowdot_text(const struct prog *prog, vaddr entry, struct wr *out, struct er
 			continue;
 		put(&w, arena_printf(prog->arena,
 				     "0x%" PRIx64 " %u bytes, %u instructions, "
-				     "%.3f executions, confidence %s\n", b->addr, b->size,
-				     b->ninsn, b->count, confidence_name[b->confidence]));
+				     "%.3f executions, confidence %s%s\n", b->addr,
+				     b->size, b->ninsn, b->count,
+				     confidence_name[b->confidence],
+				     place(&w, w.order[i], ", placed at ")));
 		each_edge(&w, w.order[i], text_edge);
 	}
 	return 0;
@@ -127,7 +150,7 @@ int flowdot_edges(const struct prog *prog, vaddr entry, struct wr *out, struct e
 {
 	struct writer w;
 
-	if (begin(&w, prog, entry, out, err) < 0)
+	if (begin(&w, prog, entry, NULL, out, err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < w.fn->nblock; i++)
 		if (!w.fn->block[w.order[i]].padding)
@@ -146,11 +169,12 @@ static void dot_edge(struct writer *w, uint32_t from, uint32_t to, const char *k
 			    strcmp(kind, "fall") == 0 ? "bold" : "solid"));
 }
 
-int flowdot_dot(const struct prog *prog, vaddr entry, struct wr *out, struct err *err)
+int flowdot_dot(const struct prog *prog, vaddr entry, const vaddr *at, struct wr *out,
+		struct err *err)
 {
 	struct writer w;
 
-	if (begin(&w, prog, entry, out, err) < 0)
+	if (begin(&w, prog, entry, at, out, err) < 0)
 		return -1;
 	put(&w, "digraph flow {\n\tnode [shape=box, style=filled, fontname=\"monospace\"];\n");
 	for (uint32_t i = 0; i < w.fn->nblock; i++) {
@@ -160,9 +184,10 @@ int flowdot_dot(const struct prog *prog, vaddr entry, struct wr *out, struct err
 		if (b->padding)
 			continue;
 		put(&w, arena_printf(prog->arena,
-				     "\tb%u [label=\"0x%" PRIx64 "\\n%u instructions\\n%.6g"
-				     "\\n%s\", fillcolor=\"0.05 %.3f 1.0\"];\n", id, b->addr,
-				     b->ninsn, b->count, confidence_name[b->confidence],
+				     "\tb%u [label=\"0x%" PRIx64 "%s\\n%u instructions"
+				     "\\n%.6g\\n%s\", fillcolor=\"0.05 %.3f 1.0\"];\n", id,
+				     b->addr, place(&w, id, "\\nplaced at "), b->ninsn,
+				     b->count, confidence_name[b->confidence],
 				     w.most > 0 ? b->count / w.most : 0));
 	}
 	for (uint32_t i = 0; i < w.fn->nblock; i++)

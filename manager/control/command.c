@@ -220,12 +220,18 @@ static int run_annotate(struct work *w, struct client *cl, int argc, const char 
 
 static int run_cfg(struct work *w, struct client *cl, int argc, const char *const *argv)
 {
-	struct show_flow r = { argv[1], argv[2], argc > 3 };
+	struct show_flow r = { .module = argv[1], .function = argv[2] };
 	struct err err = { 0 };
 
-	if (argc > 3 && strcmp(argv[3], "--dot") != 0) {
-		err_set(&err, ERR_USAGE, "unknown option '%s'", argv[3]);
-		return fail(cl, &err);
+	for (int i = 3; i < argc; i++) {
+		bool *option = strcmp(argv[i], "--dot") == 0	  ? &r.dot
+			       : strcmp(argv[i], "--placed") == 0 ? &r.placed : NULL;
+
+		if (!option) {
+			err_set(&err, ERR_USAGE, "unknown option '%s'", argv[i]);
+			return fail(cl, &err);
+		}
+		*option = true;
 	}
 	if (sync_spool(w, cl, &err) < 0)
 		return fail(cl, &err);
@@ -623,7 +629,7 @@ static const struct command command[] = {
 	{ "resume",     0,  0, FOR_TRUSTED, false, false, run_resume },
 	{ "report",     0,  6, FOR_ALL,     true,  true,  run_report },
 	{ "annotate",   2,  5, FOR_ALL,     true,  true,  run_annotate },
-	{ "cfg",        2,  3, FOR_ALL,     true,  true,  run_cfg },
+	{ "cfg",        2,  4, FOR_ALL,     true,  true,  run_cfg },
 	{ "explain",    1,  1, FOR_ALL,     true,  true,  run_explain },
 	{ "reoptimize", 1, -1, FOR_OWNERS,  true,  true,  run_reoptimize },
 	{ "keep",       2,  2, FOR_TRUSTED, true,  true,  run_keep },

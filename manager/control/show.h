@@ -81,6 +81,7 @@ void show_counted(struct client *cl, const char *counted);
 struct show_flow {
 	const char *module, *function;
 	bool dot;		/* for Graphviz */
+	bool placed;		/* as it would be laid out */
 };
 int show_flow(struct work *w, const struct show_flow *r, struct client *cl, struct err *err);
 /* show_annotate.c: runs jobs for names and text: one for each piece of a function, of so

@@ -56,7 +56,7 @@ static void give_lines(struct bytes text, struct client *cl)
 
 int show_flow(struct work *w, const struct show_flow *r, struct client *cl, struct err *err)
 {
-	struct ask_job job = { .kind = JOB_EXPORT, .a = r->dot ? JOB_FLOW_DOT : JOB_FLOW };
+	struct ask_job job = { .kind = JOB_EXPORT, .a = job_flow_form(r->dot, r->placed) };
 	struct store_module m = { 0 };
 	char counted[WORK_COUNTED_MAX] = "";
 	struct wr text = { 0 };

@@ -106,10 +106,11 @@ const struct ctl_command ctl_commands[] = {
 	  "        page of HTML (no daemon needed)",
 	  ctl_export },
 	{ "cfg",
-	  "MODULE FUNCTION [--dot] [--output=FILE]\n"
+	  "MODULE FUNCTION [--dot] [--placed] [--output=FILE]\n"
 	  "        [--log=LOG|PROFILE [--binary=FILE]... [--store=DIR]]",
-	  "a function's flow graph with executions, as text or for Graphviz; with --log of a\n"
-	  "        recording (then no daemon is needed)",
+	  "a function's flow graph with executions, as text or for Graphviz; --placed: in the\n"
+	  "        order in which it would be laid out; with --log of a recording (then no\n"
+	  "        daemon is needed)",
 	  ctl_cfg },
 	{ "stats",
 	  "LOG|PROFILE|PERIOD... [--by=machine|program|module|procedure|line|inlined]\n"

@@ -128,6 +128,9 @@ static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 	case 'd':
 		o->dot = true;
 		return 0;
+	case 'p':
+		o->laid_out = true;
+		return 0;
 	case 'r':
 		o->original = true;
 		return 0;
@@ -166,6 +169,7 @@ int ctl_evidence_options(const struct ctl *ctl, int argc, char **argv, uint32_t 
 		{ "module", required_argument, NULL, 'm' },
 		{ "original", no_argument, NULL, 'r' },
 		{ "output", required_argument, NULL, 'O' },
+		{ "placed", no_argument, NULL, 'p' },
 		{ "shares", no_argument, NULL, 'h' },
 		{ "since", required_argument, NULL, 'i' },
 		{ "sort", required_argument, NULL, 'o' },

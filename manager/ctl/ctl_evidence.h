@@ -15,6 +15,7 @@ struct ctl_evidence {
 	bool by_given;
 	bool callers;			/* --by=caller, of report alone */
 	bool dot;			/* for Graphviz */
+	bool laid_out;			/* flow in the order of a layout by it */
 	const char *out;		/* NULL: standard output */
 	bool blocks;			/* only these, hottest first */
 	/* in the order and at the addresses of a generation, whichever it is if the number

@@ -277,7 +277,7 @@ static int run(const struct request *r, const struct form *form)
 static int flow(const struct ctl_evidence *o, const char *module, const char *function,
 		const char *out)
 {
-	struct form form = { "cfg", NULL, o->dot ? JOB_FLOW_DOT : JOB_FLOW };
+	struct form form = { "cfg", NULL, job_flow_form(o->dot, o->laid_out) };
 	struct request r = { .source = o->source, .input = o->log, .ninput = o->nlog,
 			     .module = module, .out = out };
 	struct arena *a = arena_new();
@@ -320,15 +320,18 @@ static int write_lines(const struct ctl_tables *t, const char *out, struct err *
 	return rc;
 }
 
-enum { ASK_CFG, ASK_MODULE, ASK_FUNCTION, ASK_OUT, ASK_DOT, ASK_MOST };
+enum { ASK_CFG, ASK_MODULE, ASK_FUNCTION, ASK_OUT, ASK_OPTIONS, ASK_MOST = ASK_OPTIONS + 2 };
 
 static int ask_daemon(const struct ctl *ctl, int argc, char **argv)
 {
-	const char *request[] = { argv[ASK_CFG], argv[ASK_MODULE], argv[ASK_FUNCTION],
-				  argc > ASK_DOT ? argv[ASK_DOT] : NULL };
+	const char *request[ASK_MOST] = { argv[ASK_CFG], argv[ASK_MODULE], argv[ASK_FUNCTION] };
+	int n = 3;
 	struct ctl_tables t;
 	struct err err;
-	int code = ctl_fetch(ctl, argc > ASK_DOT ? 4 : 3, request, &t);
+
+	for (int i = ASK_OPTIONS; i < argc; i++)
+		request[n++] = argv[i];
+	int code = ctl_fetch(ctl, n, request, &t);
 
 	if (code == 0 && write_lines(&t, argv[ASK_OUT], &err) < 0) {
 		say_line(stderr, "morphctl: %s", err.text);
@@ -341,9 +344,16 @@ static int ask_daemon(const struct ctl *ctl, int argc, char **argv)
 /* As the daemon knows it. */
 static int flow_of_daemon(const struct ctl *ctl, const struct ctl_evidence *o, char **argv)
 {
-	char name[] = "cfg", dot[] = "--dot", *out = memory_need(strdup(o->out ? o->out : "-"));
-	char *asked[ASK_MOST] = { name, argv[0], argv[1], out, dot };
-	int code = ctl_of_module(ctl, ASK_MOST - !o->dot, asked, ask_daemon);
+	char name[] = "cfg", dot[] = "--dot", placed[] = "--placed";
+	char *out = memory_need(strdup(o->out ? o->out : "-"));
+	char *asked[ASK_MOST] = { name, argv[0], argv[1], out };
+	int n = ASK_OPTIONS;
+
+	if (o->dot)
+		asked[n++] = dot;
+	if (o->laid_out)
+		asked[n++] = placed;
+	int code = ctl_of_module(ctl, n, asked, ask_daemon);
 
 	free(out);
 	return code;

@@ -204,7 +204,8 @@ static void command_line(const struct job_spec *spec, char text[MAX_ARG][ARG_BYT
 {
 	static const char *const option[] = { "-o", "--map", "--stats" };
 	static const char *const form[NJOB_FORM] = { "fdata", "preagg", "yaml", "dot",
-							  "calls", "flow", "flowdot" };
+							  "calls", "flow", "flowdot",
+							  "flow-placed", "flowdot-placed" };
 	const bool interprets = spec->kind == JOB_INTERPRET || spec->kind == JOB_EXECUTIONS;
 	int n = 0, fd = FIRST_FD;
 

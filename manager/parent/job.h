@@ -76,8 +76,15 @@ enum job_kind {
 
 /* What JOB_EXPORT writes. */
 enum job_form {
-	JOB_FDATA, JOB_PREAGG, JOB_YAML, JOB_DOT, JOB_CALLS, JOB_FLOW, JOB_FLOW_DOT, NJOB_FORM
+	JOB_FDATA, JOB_PREAGG, JOB_YAML, JOB_DOT, JOB_CALLS, JOB_FLOW, JOB_FLOW_DOT,
+	JOB_FLOW_PLACED, JOB_FLOW_DOT_PLACED, NJOB_FORM
 };
+
+static inline enum job_form job_flow_form(bool dot, bool placed)
+{
+	return placed ? (dot ? JOB_FLOW_DOT_PLACED : JOB_FLOW_PLACED)
+		      : (dot ? JOB_FLOW_DOT : JOB_FLOW);
+}
 
 /* What a request to the parent does to the job under way (MSG_YIELD). */
 enum yield_act { YIELD_NOTHING, YIELD_STOP, YIELD_GO_ON, YIELD_HURRY, YIELD_GIVE_UP };

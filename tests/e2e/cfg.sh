@@ -38,6 +38,21 @@ for f in cases main; do
 		skip "Graphviz reads it" "no dot"
 	fi
 done
+# As it would be laid out: the order of a generation made of the same, at its addresses.
+"$B/morph-edit" optimize "$root/flow" --profile "$root/exact" -o "$root/new" 2>"$root/why" || not_ok "a generation is made"
+for f in cases main; do
+	check "the graph of $f in new order" cfg flow $f --placed --output="$root/$f.placed"
+	sed 's/, placed at .*//' "$root/$f.placed" >"$root/unplaced"
+	check "has the same blocks and edges" diff <(sort "$root/$f") <(sort "$root/unplaced")
+	check "blocks are in the order of their images" diff <(sed -n 's/^0x.*, placed at 0x//p' "$root/$f.placed") \
+		<(sed -n 's/^0x.*, placed at 0x//p' "$root/$f.placed" | awk '{ printf "%20s\n", $0 }' | sort | tr -d ' ')
+	check "which has them there" diff <(sed -n 's/^0x.*, placed at //p' "$root/$f.placed" | xargs "$B/morph-edit" map "$root/new" | awk '/0x/ { print $2 }') \
+		<(sed -n 's/^\(0x[0-9a-f]*\) .*, placed at .*/\1/p' "$root/$f.placed")
+	cfg flow $f --placed --dot >"$root/$f.dot"
+	check "for Graphviz, too" diff <(sed -n 's/^\(0x[0-9a-f]*\) .*, placed at /\1 /p' "$root/$f.placed" | sort) \
+		<(sed -n 's/.*label="\(0x[0-9a-f]*\)\\nplaced at \(0x[0-9a-f]*\)\\n.*/\1 \2/p' "$root/$f.dot" | sort)
+done
+check "which is another one" not diff <(grep -oE '^0x[0-9a-f]+' "$root/cases") <(grep -oE '^0x[0-9a-f]+' "$root/cases.placed")
 check "a table's cases are edges" grep -q -- '-> 0x[0-9a-f]* case' "$root/cases"
 check "counted ones are certain" grep -q 'confidence high' "$root/cases"
 check "by its address" diff "$root/cases" <(cfg flow "0x$(nm "$root/flow" | awk '$3 == "cases" { sub(/^0*/, "", $1); print $1 }')")

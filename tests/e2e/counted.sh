@@ -72,6 +72,8 @@ check "so does its flow graph" eval 'ctl cfg "$root/bin/perl" "$hot" >"$root/flo
 	grep -q "executions are also by the counts of 8 runs" "$root/said" && grep -q "confidence high" "$root/flow"'
 check "of blocks that annotate has" not grep -vxFf <(jq -r '.blocks[].block' "$root/notes") <(grep -oE '^0x[0-9a-f]+' "$root/flow")
 check "and as many edges for Graphviz" [ "$(ctl cfg perl "$hot" --dot | grep -c ' -> b')" = "$(grep -c -- '-> 0x' "$root/flow")" ]
+check "and as many in the order of a layout" [ "$(ctl cfg perl "$hot" --placed --dot 2>/dev/null | grep -c ' -> b')" = "$(grep -c -- '-> 0x' "$root/flow")" ]
+check "which some blocks are moved for" [ "$(ctl cfg perl "$hot" --placed 2>/dev/null | grep -c 'placed at')" -gt 5 ]
 check "which counts no more" not counts "$root/bin/perl"
 check "and is proven" ctl verify "$root/bin/perl"
 check "it prints the same" test "$(use_perl | cksum)" = "$truth"

@@ -310,6 +310,7 @@ static void who_does_not_end_is_not_waited_for(void **state)
 	struct err err = { 0 };
 	time_t from = time(NULL);
 	struct pollfd p;
+	pid_t child = 0;
 	int fd = -1;
 
 	(void)state;
@@ -318,6 +319,7 @@ static void who_does_not_end_is_not_waited_for(void **state)
 		assert_int_equal(madefile_start(&s.made, &r, &err), 0);
 		assert_int_equal(kill(s.made.child, SIGSTOP), 0);
 		(void)usleep(20000);
+		child = s.made.child;
 		if (!madefile_step(&s.made, &fd, owner, &err))
 			break;
 		close(fd);
@@ -328,8 +330,8 @@ static void who_does_not_end_is_not_waited_for(void **state)
 	assert_int_equal(fd, -1);
 	assert_non_null(strstr(err.text, "took too long"));
 	assert_in_range(time(NULL) - from, 3, 60);
-	assert_int_equal(left(&s.made), 1);
-	(void)usleep(50000);
+	/* killed; it may have been waited for already */
+	(void)waitid(P_PID, (id_t)child, NULL, WEXITED | WNOWAIT);
 	is_refused(&s, "", "taken too long lately");
 	assert_int_equal(left(&s.made), 0);
 	some_time_later(&s.made, 250);
