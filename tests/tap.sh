@@ -22,6 +22,16 @@ skip() {		# NAME REASON
 	echo "ok $tap_n - $1 # SKIP $2"
 }
 
+# Without any input jq -e has nothing against it (1.6): here it fails where nothing comes out.
+jq() {
+	local a e= out
+	for a; do case $a in --*) ;; -*e*) e=1 ;; esac done
+	[ -n "$e" ] || { command jq "$@"; return; }
+	out=$(command jq "$@")
+	e=$?
+	[ -n "$out" ] && printf '%s\n' "$out" && return "$e"
+}
+
 note() {
 	echo "$*" | sed 's/^/# /'
 }

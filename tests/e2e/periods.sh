@@ -43,7 +43,7 @@ check "no recording beside a period" fails 2 "data' is not, as another one is, a
 chmod 755 "$root"
 cp "$B/morphctl" "$B/morph-edit" "$root"
 some_user() { setpriv --reuid=12345 --regid=12345 --clear-groups timeout 100 "$root/morphctl" --socket="$root/sock" "$@"; }
-check "a week is told to anybody" eval 'some_user --json stats 7d..6d 6d..5d 5d..4d 4d..3d 3d..2d 2d..1d 1d.. | jq -e ".recordings | length == 7"'
+check "a week is told to anybody" eval 'some_user --json stats 7d..6d 6d..5d 5d..4d 4d..3d 3d..2d 2d..1d 1d.. >"$root/week" && jq -e ".recordings | length == 7" "$root/week"'
 cp "$root/data" "$root/2001-01-01"
 check "a file of that name is one" eval 'cd "$root" && fails 1 "2001-01-01.: not a log" ctl diff 2001-01-01 2001-01-01'
 check_here "the daemon ends, too" stop_daemon
