@@ -129,7 +129,7 @@ check "no such function" fails 1 "no samples of a function 'nobody'" morphctl an
 check "no such module" fails 1 "no samples of 'nobody'" morphctl annotate nobody chase --log="$root/log"
 check "no function" fails 2 usage morphctl annotate stalls --log="$root/log"
 check "counts that are samples" fails 1 'are not exact' morphctl annotate stalls chase --log="$root/log" --counts=<(sed 's/^clock .*/clock tick/' "$root/exact")
-sed 's/^sha256 ./sha256 0/' "$root/exact" >"$root/other"
+sed 's/^sha256 0/sha256 f/; t; s/^sha256 ./sha256 0/' "$root/exact" >"$root/other"
 check "counts of another program" fails 1 "$root/stalls" morphctl annotate stalls chase --log="$root/log" --counts="$root/other"
 for f in "$root" /dev/zero; do
 	check "counts that are no file ($f)" fails 1 "'$f': neither a regular file nor a pipe" morphctl annotate stalls chase --log="$root/log" --counts="$f"

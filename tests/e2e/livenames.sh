@@ -74,9 +74,11 @@ else
 	line=$(sed -n 's/^gdb: //p' "$root/said")
 	base=${line##* }
 	read -r _ file _ <<<"$line"
-	name=$(nm "${file:-/dev/null}" 2>/dev/null | awk '$3 == "fold" || $3 == "count_digits" || $3 == "is_odd" { print $3, $1; exit }')
-	# it may be that nothing of so small a program is worth moving
-	if grep -q "no function is worth\|no samples" "$root/said"; then
+	# one that has moved
+	name=$(nm "${file:-/dev/null}" 2>/dev/null | grep -vxF "$(nm "$root/steady")" |
+		awk '$3 == "fold" || $3 == "count_digits" || $3 == "is_odd" { print $3, $1; exit }')
+	# it may be that nothing of so small a program is worth moving, or none of these
+	if [ -z "$name" ] || grep -q "no function is worth\|no samples" "$root/said"; then
 		skip "and by the line that morphctl live prints" "nothing was moved"
 	else
 		check "and by the line that morphctl live prints" gdb_names $name "$line" || note "$(cat "$root/said")"
