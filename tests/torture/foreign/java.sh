@@ -36,5 +36,5 @@ run() {
 	cat >C.java <<-'END'
 	public class C { public static void main(String[] a) throws Exception { var f = sun.misc.Unsafe.class.getDeclaredField("theUnsafe"); f.setAccessible(true); ((sun.misc.Unsafe) f.get(null)).putLong(8, 1); } }
 	END
-	javac -nowarn C.java 2>/dev/null; java -XX:-CreateCoredumpOnCrash -XX:+UseSerialGC C >crash 2>&1; echo $?; sed -n '/SIGSEGV/s/ at pc.*//p; /^# Problematic/,+1p' crash; sed -n '/^Java frames/,/^$/p' hs_err*.log
+	javac -nowarn C.java 2>/dev/null; java -XX:-CreateCoredumpOnCrash -XX:+UseSerialGC C >crash 2>&1; echo $?; sed -n '/SIGSEGV/s/ at pc.*//p; /^# Problematic/,+1{ s/+0x.*//; p }' crash; sed -n '/^Java frames/,/^$/p' hs_err*.log
 }
