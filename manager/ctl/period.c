@@ -12,6 +12,7 @@
 
 #include "lib/arena.h"
 #include "lib/memory.h"
+#include "lib/say.h"
 #include "lib/table.h"
 #include "lib/when.h"
 #include "manager/work/answer.h"
@@ -112,6 +113,10 @@ static int fetch(const struct ctl *ctl, int n, const char *const *request,
 			(void)fputs(why, ctl->errors ? ctl->errors : stderr);
 		free(why);
 		if (again) {
+			if (!tries)
+				say_line(stderr, "morphctl %s: more is asked for than "
+					 "the daemon answers at once; waiting",
+					 ctl->command->name);
 			ctl_tables_free(out);
 			(void)sleep(AGAIN_S);
 		}
