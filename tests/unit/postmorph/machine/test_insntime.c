@@ -104,6 +104,14 @@ static void times_are_those_of_their_classes(void **state)
 	assert_int_equal(of(JUMP).class, INSNTIME_BRANCH);
 }
 
+static void as_many_begin_in_a_cycle_as_the_widest_core_begins(void **state)
+{
+	(void)state;
+	assert_int_equal(1 / of(MUL).busy, 3);
+	assert_int_equal(1 / of(FLOAT).busy, 4);
+	assert_int_equal(1 / of(JUMP).busy, 3);
+}
+
 static void the_stack_pointer_moves_in_no_time(void **state)
 {
 	struct insntime t = of(PUSH);
@@ -150,6 +158,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(registers_are_read_and_written),
 		cmocka_unit_test(memory_is_an_address_and_a_size),
+		cmocka_unit_test(as_many_begin_in_a_cycle_as_the_widest_core_begins),
 		cmocka_unit_test(the_stack_pointer_moves_in_no_time),
 		cmocka_unit_test(a_move_of_a_register_takes_none),
 		cmocka_unit_test(nor_does_a_constant),
