@@ -17,10 +17,10 @@
  *           only if one of its two neighbours leads to code close by; or if both could stand in
  *           a table with it and one of the next two leads there.  That a single word there is
  *           none is assumption A6 in verify.c.  Nor does a distance count there when the words
- *           around it that lead to functions, but for tables of the above, lead between
- *           instructions as often as not; but eight in a row that lead to instructions are a
- *           table, wherever they lead.  A section with a name of its own is of mixed data if
- *           two in three do so in all of it, and so is one of code.
+ *           of its size around it that lead to functions, but for tables of the above, lead
+ *           between instructions as often as not; but eight in a row that lead to
+ *           instructions are a table, wherever they lead.  A section with a name of its own
+ *           is of mixed data if two in three do so in all of it, and so is one of code.
  *
  * Tested by tests/unit/verify/test_watchedcode.c.
  */
@@ -72,7 +72,7 @@ static bool is_moved(const struct verify *v, vaddr to)
 	       blockmap_find_orig(&v->map, to);
 }
 
-enum kind { NONE, OTHER, CODE };
+enum kind { NONE, COUNT, DATA, CODE };
 
 static bool leads_to_insn(const struct scan *s, vaddr to)
 {
@@ -83,29 +83,37 @@ static bool leads_to_insn(const struct scan *s, vaddr to)
 static enum kind kind_of(const struct scan *s, uint64_t number, vaddr to, vaddr align)
 {
 	if (number < SMALL && !leads_to_insn(s, to))
-		return OTHER;
+		return COUNT;
 	if (to < s->lo || to >= s->hi)
 		return NONE;
 	if (!image_is_exec(&s->v->orig, to))
-		return to % align ? NONE : OTHER;
+		return to % align ? NONE : DATA;
 	return vcfi_find(&s->v->ocfi, to) == NO_FDE || verify_is_start(s->v, to) ? CODE : NONE;
 }
 
-/* Where the half there leads as a distance, or the full word as it is. */
-static vaddr target_of(const struct scan *s, vaddr at, uint32_t size)
-{
-	struct rd r = rd_of(image_at(&s->v->orig, at, size));
-	vaddr to = size == HALF ? at + (vaddr)(int64_t)rd_s32(&r) : rd_u64(&r);
+/* A half that is a distance, or a full word that is one or is an address as it is. */
+enum read_as { AS_HALF, AS_DISTANCE, AS_ADDRESS };
 
-	return r.bad ? 0 : to;
+static uint32_t bytes_of(enum read_as as)
+{
+	return as == AS_HALF ? HALF : FULL;
+}
+
+/* Where the word there leads. */
+static vaddr target_of(const struct scan *s, vaddr at, enum read_as as)
+{
+	struct rd r = rd_of(image_at(&s->v->orig, at, bytes_of(as)));
+	vaddr word = as == AS_HALF ? (vaddr)(int64_t)rd_s32(&r) : rd_u64(&r);
+
+	return r.bad ? 0 : as == AS_ADDRESS ? word : at + word;
 }
 
 /* The word leads to code with unwind information: to an instruction, or between two. */
 enum leads { NOWHERE, BETWEEN, START };
 
-static enum leads leads_of(const struct scan *s, vaddr at, uint32_t size)
+static enum leads leads_of(const struct scan *s, vaddr at, enum read_as as)
 {
-	vaddr to = target_of(s, at, size);
+	vaddr to = target_of(s, at, as);
 
 	if (!image_is_exec(&s->v->orig, to) || vcfi_find(&s->v->ocfi, to) == NO_FDE ||
 	    in_jump_table(s, at))
@@ -113,13 +121,15 @@ static enum leads leads_of(const struct scan *s, vaddr at, uint32_t size)
 	return verify_is_start(s->v, to) ? START : BETWEEN;
 }
 
-/* How many of the halves from `at` up to `end` lead to code; *starts to instructions. */
-static uint64_t count_leading(const struct scan *s, vaddr at, vaddr end, uint64_t *starts)
+/* How many of the words from `at` up to `end` lead to code; *starts to instructions. */
+static uint64_t count_leading(const struct scan *s, vaddr at, vaddr end, enum read_as as,
+			      uint64_t *starts)
 {
+	uint32_t size = bytes_of(as);
 	uint64_t n = 0;
 
-	for (*starts = 0; at < end && end - at >= HALF; at += HALF) {
-		enum leads leads = leads_of(s, at, HALF);
+	for (*starts = 0; at < end && end - at >= size; at += size) {
+		enum leads leads = leads_of(s, at, as);
 
 		n += leads != NOWHERE;
 		*starts += leads == START;
@@ -134,18 +144,18 @@ static bool is_within(const struct scan *s, vaddr at, uint64_t n)
 
 /* At least eight words in a row lead to instructions, the one at `at` among them, and none
  * within 16 on each side leads between instructions before. */
-static bool stands_in_row(const struct scan *s, vaddr at, uint32_t size)
+static bool stands_in_row(const struct scan *s, vaddr at, enum read_as as)
 {
 	enum { REACH = 16, ROW = 8 };
-	uint32_t row = 1;
+	uint32_t row = 1, size = bytes_of(as);
 
 	for (int side = -1; side <= 1; side += 2)
 		for (int i = 1; i <= REACH; i++) {
 			vaddr word = at + (vaddr)(side * i * (int)size);
 
-			if (!is_within(s, word, size) || leads_of(s, word, size) == BETWEEN)
+			if (!is_within(s, word, size) || leads_of(s, word, as) == BETWEEN)
 				break;
-			row += leads_of(s, word, size) == START;
+			row += leads_of(s, word, as) == START;
 		}
 	return row >= ROW;
 }
@@ -164,22 +174,19 @@ static vaddr end_of(const struct scan *s)
 static bool holds_numbers(const struct scan *s)
 {
 	enum { MANY = 64 };
-	uint64_t starts, n = count_leading(s, first_half(s), end_of(s), &starts);
+	uint64_t starts, n = count_leading(s, first_half(s), end_of(s), AS_HALF, &starts);
 
 	return n >= MANY && 3 * starts <= n;
 }
 
 /* What stands around a distance, eight words on each side. */
-static bool stands_in_numbers(const struct scan *s, vaddr at)
+static bool stands_in_numbers(const struct scan *s, vaddr at, enum read_as as)
 {
-	enum { AROUND = 8 * HALF };
-	vaddr lo = first_half(s), hi = end_of(s);
+	vaddr size = bytes_of(as), around = 8 * size, before = at - s->s->h.sh_addr;
+	vaddr lo = at - (before > around ? around : before / size * size);
+	vaddr hi = end_of(s) - at > around + size ? at + around + size : end_of(s);
+	uint64_t starts, n = count_leading(s, lo, hi, as, &starts);
 
-	if (at - lo > AROUND)
-		lo = at - AROUND;
-	if (hi - at > AROUND + HALF)
-		hi = at + AROUND + HALF;
-	uint64_t starts, n = count_leading(s, lo, hi, &starts);
 	return 2 * starts <= n;
 }
 
@@ -248,20 +255,31 @@ static bool in_table(const struct scan *s, vaddr at, uint32_t size, vaddr place)
 	return code && plausible;
 }
 
-/* A distance of 64 bits beside words that are such, or half ones. */
+/* What a full word may be as a distance. */
+static enum kind wide_distance_at(const struct scan *s, vaddr at)
+{
+	vaddr to = target_of(s, at, AS_DISTANCE);
+
+	return is_within(s, at, FULL) && to ? kind_of(s, to - at, to, 1) : NONE;
+}
+
+/* A distance of 64 bits beside words that are such, or counts, or whose first half is a
+ * distance.  Of the full ones beside it one leads somewhere, or one of the next two to code. */
 static bool in_wide_table(const struct scan *s, vaddr at)
 {
-	for (int i = -1; i <= 1; i += 2) {
-		vaddr beside = at + (vaddr)(i * FULL);
-		struct rd r = rd_of(image_at(&s->v->orig, beside, FULL));
-		uint64_t distance = rd_u64(&r);
-		vaddr to;
+	bool leads = false;
 
-		if (is_within(s, beside, FULL) && distance_at(s, beside, &to) == NONE &&
-		    kind_of(s, distance, beside + distance, 1) == NONE)
+	for (int i = -2; i <= 2; i++) {
+		vaddr beside = at + (vaddr)(i * FULL), to;
+		enum kind wide = wide_distance_at(s, beside);
+
+		if (i == 0 || !is_within(s, beside, FULL))
+			continue;
+		if (wide == NONE && (i == -1 || i == 1) && distance_at(s, beside, &to) == NONE)
 			return false;
+		leads |= wide == CODE || (wide == DATA && (i == -1 || i == 1));
 	}
-	return true;
+	return leads;
 }
 
 /* A string of a few letters, or a few bytes that count something. */
@@ -315,8 +333,8 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	if (is_moved(v, at + distance) &&
 	    (!s->mixed ||
 	     (!are_halves(distance) && !ends_nop(s, distance) &&
-	      ((in_table(s, at, HALF, at + distance) && !stands_in_numbers(s, at)) ||
-	       stands_in_row(s, at, HALF)))))
+	      ((in_table(s, at, HALF, at + distance) && !stands_in_numbers(s, at, AS_HALF)) ||
+	       stands_in_row(s, at, AS_HALF)))))
 		return refuse_word(s, at, at + distance);
 	if (check_entry(s, at, at + distance) < 0)
 		return -1;
@@ -329,11 +347,14 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	if (check_entry(s, at, at + word) < 0)
 		return -1;
 	if (is_moved(v, at + word) &&
-	    (!s->mixed || (!ends_nop(s, word) && in_wide_table(s, at))))
+	    (!s->mixed ||
+	     (!ends_nop(s, word) &&
+	      ((in_wide_table(s, at) && !stands_in_numbers(s, at, AS_DISTANCE)) ||
+	       stands_in_row(s, at, AS_DISTANCE)))))
 		return refuse_word(s, at, at + word);
 	if (v->orig.eh.e_type == ET_EXEC && is_moved(v, word) &&
 	    (!s->mixed || (!jumps(v, has_jump, word) && !is_bytes(word) &&
-			   (in_table(s, at, FULL, word) || stands_in_row(s, at, FULL)))))
+			   (in_table(s, at, FULL, word) || stands_in_row(s, at, AS_ADDRESS)))))
 		return refuse_word(s, at, word);
 	return 0;
 }

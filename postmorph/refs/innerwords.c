@@ -53,7 +53,10 @@ struct scan {			/* of one section */
 	bool mixed;		/* data of all kinds */
 };
 
-struct led {			/* distances that lead into functions; ... to instructions */
+/* How words lead somewhere: 32 or 64 bits as a distance from the word, or 64 as they are. */
+enum form { DISTANCE, WIDE_DISTANCE, ADDRESS };
+
+struct led {			/* words that lead into functions; ... to instructions */
 	uint32_t all, insn;
 };
 
@@ -205,16 +208,28 @@ static bool is_undecoded(const struct text *t, vaddr place)
 	return fn != NO_FN && t->prog->fn[fn].skip == SKIP_DECODE;
 }
 
-/* Of the words from lo up to hi, both in the section: distances, or of 64 bits addresses. */
-static struct led led(const struct scan *c, vaddr lo, vaddr hi, uint32_t size)
+static bool is_in_section(const struct scan *c, vaddr at, uint32_t size)
+{
+	return at >= c->s->h.sh_addr && at + size <= c->s->h.sh_addr + c->s->h.sh_size;
+}
+
+static uint32_t size_of(enum form form)
+{
+	return form == DISTANCE ? WORD : 2 * WORD;
+}
+
+/* Of the words of that form from lo up to hi, both in the section. */
+static struct led led(const struct scan *c, vaddr lo, vaddr hi, enum form form)
 {
 	const struct text *t = c->t;
+	uint32_t size = size_of(form);
 	struct rd rd = rd_of(content(t, c->s));
 	struct led led = { 0, 0 };
 
 	(void)rd_skip(&rd, lo - c->s->h.sh_addr);
 	for (; lo < hi && rd_left(&rd) >= size; lo += size) {
-		vaddr to = size == WORD ? lo + (vaddr)(int64_t)rd_s32(&rd) : rd_u64(&rd);
+		vaddr to = (form == ADDRESS ? 0 : lo) +
+			   (form == DISTANCE ? (vaddr)(int64_t)rd_s32(&rd) : rd_u64(&rd));
 
 		if (!innerwords_is_code(t, to) || in_a_table(c->w, lo))
 			continue;
@@ -256,18 +271,19 @@ static int classify(const struct text *t, uint64_t number, vaddr to, vaddr align
 static bool is_numbers(const struct scan *c, vaddr first)
 {
 	enum { MANY = 64 };
-	struct led l = led(c, first, c->s->h.sh_addr + c->s->h.sh_size, WORD);
+	struct led l = led(c, first, c->s->h.sh_addr + c->s->h.sh_size, DISTANCE);
 
 	return l.all >= MANY && l.insn <= l.all / 3;
 }
 
 /* No more than half of the distances around that one, and of it, lead to instructions. */
-static bool is_amid_numbers(const struct scan *c, vaddr at)
+static bool is_amid_numbers(const struct scan *c, vaddr at, enum form form)
 {
 	enum { AROUND = 8 };
-	vaddr before = (at - c->s->h.sh_addr) / WORD;
-	struct led l = led(c, at - WORD * (before < AROUND ? before : AROUND),
-			   at + (AROUND + 1) * WORD, WORD);
+	uint32_t size = size_of(form);
+	vaddr before = (at - c->s->h.sh_addr) / size;
+	struct led l = led(c, at - size * (before < AROUND ? before : AROUND),
+			   at + (AROUND + 1) * size, form);
 
 	return l.insn <= l.all / 2;
 }
@@ -312,12 +328,11 @@ static int classify_at(const struct scan *c, vaddr at, uint32_t size, vaddr *to)
  * sides, and one that leads close by among the next two of each side. */
 static bool is_in_table(const struct scan *c, vaddr at, uint32_t size, vaddr place)
 {
-	const Elf64_Shdr *h = &c->s->h;
 	const vaddr beside[] = { at - size, at + size, at - 2 * size, at + 2 * size };
 	bool code = false, plausible = true;
 
 	for (int i = 0; i < 4; i++) {
-		if (beside[i] < h->sh_addr || beside[i] + size > h->sh_addr + h->sh_size)
+		if (!is_in_section(c, beside[i], size))
 			continue;
 		vaddr to = 0;
 		int kind = classify_at(c, beside[i], size, &to);
@@ -331,24 +346,33 @@ static bool is_in_table(const struct scan *c, vaddr at, uint32_t size, vaddr pla
 	return code && plausible;
 }
 
-/* The words beside a distance of 64 bits are such ones, or the halves are distances. */
+/* What a word of 64 bits may be as a distance, as in classify(). */
+static int classify_wide(const struct scan *c, vaddr at)
+{
+	struct rd rd = rd_of(image_at(&c->t->prog->img, at, 2 * WORD));
+	uint64_t v = rd_u64(&rd);
+
+	return !is_in_section(c, at, 2 * WORD) || rd.bad ? -1 : classify(c->t, v, at + v, 1);
+}
+
+/* The words beside a distance of 64 bits are such ones, or small, or begin with one of 32 bits;
+ * and one of them leads somewhere by all its bits, or one of the next two to code. */
 static bool distance_in_table(const struct scan *c, vaddr at)
 {
-	const struct text *t = c->t;
 	const vaddr beside[] = { at - 8, at + 8 };
+	bool leads = classify_wide(c, at - 16) == CODE || classify_wide(c, at + 16) == CODE;
 
 	for (int i = 0; i < 2; i++) {
-		struct rd rd = rd_of(image_at(&t->prog->img, beside[i], 8));
-		uint64_t v = rd_u64(&rd);
+		int wide = classify_wide(c, beside[i]);
 		vaddr to;
 
-		if (beside[i] - c->s->h.sh_addr >= c->s->h.sh_size)
+		if (!is_in_section(c, beside[i], 2 * WORD))
 			continue;
-		if (rd.bad || (classify(t, v, beside[i] + v, 1) < 0 &&
-			       classify_at(c, beside[i], WORD, &to) < 0))
+		if (wide < 0 && classify_at(c, beside[i], WORD, &to) < 0)
 			return false;
+		leads |= wide == DATA || wide == CODE;
 	}
-	return true;
+	return leads;
 }
 
 /* Letters, a short string or the end of one, or a row of small numbers. */
@@ -373,17 +397,16 @@ static void stay_inside(const struct text *t, uint32_t fn)
 
 /* Steps of one word from a word, up to REACH and the first that leads between instructions; how
  * many lead to one. */
-static uint32_t count_led(const struct scan *c, vaddr at, uint32_t size, vaddr step)
+static uint32_t count_led(const struct scan *c, vaddr at, enum form form, vaddr step)
 {
 	enum { REACH = 16 };
-	const Elf64_Shdr *h = &c->s->h;
 	uint32_t n = 0;
 
 	for (int i = 0; i < REACH; i++) {
 		at += step;
-		if (at < h->sh_addr || at + size > h->sh_addr + h->sh_size)
+		if (!is_in_section(c, at, size_of(form)))
 			break;
-		struct led l = led(c, at, at + size, size);
+		struct led l = led(c, at, at + size_of(form), form);
 		if (l.all > l.insn)
 			break;
 		n += l.insn;
@@ -393,11 +416,12 @@ static uint32_t count_led(const struct scan *c, vaddr at, uint32_t size, vaddr s
 
 /* Of a table whose entries lead far from each other: all of so many around it that lead into
  * functions lead to instructions. */
-static bool is_in_long_table(const struct scan *c, vaddr at, uint32_t size)
+static bool is_in_long_table(const struct scan *c, vaddr at, enum form form)
 {
 	enum { MANY = 8 };
+	vaddr size = size_of(form);
 
-	return 1 + count_led(c, at, size, size) + count_led(c, at, size, -(vaddr)size) >= MANY;
+	return 1 + count_led(c, at, form, size) + count_led(c, at, form, -size) >= MANY;
 }
 
 /* A distance in a section of its own leads to the entry. */
@@ -418,7 +442,8 @@ static void look_at_distance(const struct scan *c, vaddr at, vaddr distance)
 	if (fn != NO_FN &&
 	    (!c->mixed || (!is_common(c, distance) &&
 			   ((is_in_table(c, at, WORD, at + distance) &&
-			     !is_amid_numbers(c, at)) || is_in_long_table(c, at, WORD)))))
+			     !is_amid_numbers(c, at, DISTANCE)) ||
+			    is_in_long_table(c, at, DISTANCE)))))
 		stay_inside(c->t, fn);
 }
 
@@ -440,12 +465,16 @@ static void look_at_wide(const struct scan *c, vaddr at, uint64_t word)
 
 	stay_listed(c, at + word);
 
-	if (fn != NO_FN && (!c->mixed || (!is_of_nop(c, word) && distance_in_table(c, at))))
+	if (fn != NO_FN &&
+	    (!c->mixed || (!is_of_nop(c, word) &&
+			   ((distance_in_table(c, at) &&
+			     !is_amid_numbers(c, at, WIDE_DISTANCE)) ||
+			    is_in_long_table(c, at, WIDE_DISTANCE)))))
 		stay_inside(t, fn);
 	fn = t->prog->img.pie_or_dso ? NO_FN : inside_of(t, word);
 	if (fn != NO_FN && (!c->mixed || (!may_be_jumped_to(t, fn, word) && !is_bytes(word) &&
 					  (is_in_table(c, at, 8, word) ||
-					   is_in_long_table(c, at, 8)))))
+					   is_in_long_table(c, at, ADDRESS)))))
 		stay_inside(t, fn);
 }
 

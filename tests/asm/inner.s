@@ -167,6 +167,54 @@ begin full
 	.p2align 3
 	.quad	0, L_full - ., 2b - ., 0
 	.text
+	.macro wide_between n		# ... of 64 bits
+	.rept \n
+	.quad	L_unknown - 3 - .
+	.endr
+	.endm
+begin full_alone
+	.section .rodata
+	.p2align 3
+	.quad	0, L_full_alone - ., 0, 0
+	.text
+begin full_amid			# among more that lead to none
+	.section .rodata
+	.p2align 3
+	.zero	128
+	wide_between 2
+	.quad	0, L_full_amid - ., 2b - ., 0
+	wide_between 1
+	.zero	128
+	.text
+begin full_most			# ... and fewer
+	.section .rodata
+	.p2align 3
+	.zero	128
+	wide_between 1
+	.quad	0, L_full_most - ., 2b - ., 0
+	.zero	128
+	.text
+begin full_second		# of pairs with a number
+	.section .rodata
+	.p2align 3
+	.quad	1, L_full_second - ., 2, 2b - ., 3
+	.text
+begin full_and_halves		# ... with two of 32 bits
+	.section .rodata
+	.p2align 3
+	.long	2b - ., 0x11223344
+	.quad	L_full_and_halves - .
+	.long	2b - ., 0x11223344
+	.quad	2b - .
+	.text
+begin full_far			# in a row that leads far apart
+	.section .rodata
+	.p2align 3
+	.rept	7
+	.quad	L_half - .
+	.endr
+	.quad	L_full_far - ., 0x1122334455667788
+	.text
 begin full_beside_memory		# among distances to memory that the file does not have
 	.section .rodata
 	.p2align 3
