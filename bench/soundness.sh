@@ -11,8 +11,8 @@ for t in knows_address knows_flow; do
 done
 result soundness "Programs that know something of their own code"
 echo "Each source of tests/programs/knows is built in several ways, all of it that can be moved is moved in"
-echo "orders of three seeds and by a profile of its own run (some count, too), each generation is verified, and does what its"
-echo "original does.${KNOWS:+  KNOWS=$KNOWS.}"
+echo "orders of three seeds and by a profile of its own run (some count, too), and what runs often by that"
+echo "profile alone; each generation is verified, and does what its original does.${KNOWS:+  KNOWS=$KNOWS.}"
 echo
 cat "$T/knows_address" "$T/knows_flow" | awk '
 	/: same output$/ || /^not ok/ {
@@ -24,7 +24,7 @@ cat "$T/knows_address" "$T/knows_flow" | awk '
 		build = $0
 		sub(/^[^ ]+ /, "", build)
 		order = build
-		sub(/,? (seed [0-9]+|profile|counting|by its profile)$/, "", build)
+		sub(/,? (seed [0-9]+|profile|few functions|counting|by its profile)$/, "", build)
 		if (!(kind in runs))
 			list[++n] = kind
 		if (!seen[kind, build]++)

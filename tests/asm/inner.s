@@ -246,6 +246,13 @@ begin listed_for_handler
 	.p2align 3
 	.quad	listed_for_handler
 	.text
+begin listed_for_tracer		# by distances to its entry, as XRay has them
+	.section xray_instr_map, "a"
+	.p2align 3
+	.quad	listed_for_tracer - ., listed_for_tracer - .
+	.byte	0, 1, 0, 2
+	.zero	12
+	.text
 begin listed			# by its entry
 	.section __patchable_function_entries, "aw"
 	.quad	listed

@@ -17,6 +17,7 @@
 #include "lib/err.h"
 #include "lib/wr.h"
 #include "monitor/spool_format.h"
+#include "tests/unit/descriptors.h"
 
 enum { UNIT = 1 << SPOOL_TIME_SHIFT };
 
@@ -643,24 +644,41 @@ static void a_full_disk_costs_the_block_and_writing_goes_on(void **state)
 	assert_int_equal(c.samples, 20000);
 }
 
+static unsigned open_before;
+
+static int count_descriptors(void **state)
+{
+	(void)state;
+	open_before = descriptors();
+	return 0;
+}
+
+static int none_stays_open(void **state)
+{
+	(void)state;
+	assert_int_equal(descriptors(), open_before);
+	return 0;
+}
+
 int main(void)
 {
+#define T(f) cmocka_unit_test_setup_teardown(f, count_descriptors, none_stays_open)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(samples_come_back),
-		cmocka_unit_test(every_kind_comes_back),
-		cmocka_unit_test(tables_of_a_block_may_overflow),
-		cmocka_unit_test(states_come_back_beside_samples_without),
-		cmocka_unit_test(an_earlier_time_is_taken_as_the_last),
-		cmocka_unit_test(a_cut_costs_the_block_it_is_in),
-		cmocka_unit_test(a_flipped_bit_costs_the_block_it_is_in),
-		cmocka_unit_test(both_headers_gone_or_a_newer_version_is_refused),
-		cmocka_unit_test(a_lying_block_is_bad_and_the_next_one_good),
-		cmocka_unit_test(the_crc_is_the_usual_one),
-		cmocka_unit_test(an_endless_sparse_file_ends),
-		cmocka_unit_test(the_oldest_file_is_dropped_and_counted),
-		cmocka_unit_test(a_later_writer_goes_on_behind_the_files_it_finds),
-		cmocka_unit_test(a_file_begins_when_its_first_event_was),
-		cmocka_unit_test(a_full_disk_costs_the_block_and_writing_goes_on),
+		T(samples_come_back),
+		T(every_kind_comes_back),
+		T(tables_of_a_block_may_overflow),
+		T(states_come_back_beside_samples_without),
+		T(an_earlier_time_is_taken_as_the_last),
+		T(a_cut_costs_the_block_it_is_in),
+		T(a_flipped_bit_costs_the_block_it_is_in),
+		T(both_headers_gone_or_a_newer_version_is_refused),
+		T(a_lying_block_is_bad_and_the_next_one_good),
+		T(the_crc_is_the_usual_one),
+		T(an_endless_sparse_file_ends),
+		T(the_oldest_file_is_dropped_and_counted),
+		T(a_later_writer_goes_on_behind_the_files_it_finds),
+		T(a_file_begins_when_its_first_event_was),
+		T(a_full_disk_costs_the_block_and_writing_goes_on),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

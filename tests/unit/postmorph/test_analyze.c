@@ -135,11 +135,12 @@ static void a_function_that_data_knows_inside_stays(void **state)
 		{ "from_outside", SKIP_WATCHED },
 		{ "listed", SKIP_LISTED }, { "listed_in_front", SKIP_LISTED },
 		{ "listed_for_collector", SKIP_LISTED }, { "listed_for_handler", SKIP_LISTED },
+		{ "listed_for_tracer", SKIP_LISTED },
 		{ "switches", SKIP_NONE },
 	};
 	static const struct skipped fixed[] = {
 		{ "unknown", SKIP_NONE }, { "half", SKIP_INNER_WORD },
-		{ "listed_for_collector", SKIP_LISTED },
+		{ "listed_for_collector", SKIP_LISTED }, { "listed_for_tracer", SKIP_LISTED },
 		{ "word", SKIP_INNER_WORD }, { "word_far", SKIP_INNER_WORD },
 		{ "constant", SKIP_WATCHED }, { "use_constant", SKIP_NONE },
 		{ "loaded", SKIP_WATCHED }, { "use_loaded", SKIP_NONE },

@@ -240,6 +240,26 @@ static void an_image_has_the_row_of_its_original(void **state)
 		fail_msg("%s", err.text);
 }
 
+/* In the CIE of the image alone, the last: what holds the return address. */
+static void an_image_has_the_kind_of_frame_of_its_original(void **state)
+{
+	static const uint8_t cie[] = { 'z', 'R', 0, 1, 0x78, 0x10, 1 };
+	struct made m = make();
+	uint8_t *last = NULL;
+	struct err err;
+
+	(void)state;
+	for (uint64_t i = 0; i + sizeof(cie) <= m.generation.n; i++)
+		if (memcmp(m.g + i, cie, sizeof(cie)) == 0)
+			last = m.g + i;
+	assert_non_null(last);
+	last[5] = 0x11;
+	assert_int_equal(verify(&m, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	if (!strstr(err.text, "is of another kind than its original at 0x"))
+		fail_msg("%s", err.text);
+}
+
 /* One of the two numbers of an entry of the search table: where it leads to, and its record. */
 static void the_search_table_lists_the_records(void **state)
 {
@@ -270,6 +290,7 @@ int main(void)
 		cmocka_unit_test(an_expression_is_within_its_record),
 		cmocka_unit_test(letters_that_nobody_knows_may_mean_anything),
 		cmocka_unit_test(an_image_has_the_row_of_its_original),
+		cmocka_unit_test(an_image_has_the_kind_of_frame_of_its_original),
 		cmocka_unit_test(what_is_not_moved_keeps_its_rows),
 		cmocka_unit_test(what_is_not_moved_keeps_the_register_of_its_frame),
 		cmocka_unit_test(an_address_is_not_behind_a_pointer),

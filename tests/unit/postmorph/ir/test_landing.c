@@ -292,6 +292,40 @@ static void tables_without_sites_are_one(void **state)
 	blockmap_free(&m->map);
 }
 
+/* What stands side by side and goes to the same landing pad is one site, however many
+ * instructions it is; *longer are sites of more than a call. */
+static uint32_t count_sites(const struct made *m, uint32_t fde, uint32_t *longer)
+{
+	struct lsda_site site, last = { .len = 0 };
+	struct lsda lsda;
+	uint32_t n = 0;
+
+	assert_true(lsda_read(&m->gen, &m->cfi, fde, &lsda));
+	for (struct lsda_iter it = lsda_iter(&lsda); lsda_next(&it, &site); n++) {
+		assert_false(last.len && last.addr + last.len == site.addr &&
+			     last.pad == site.pad && last.action == site.action);
+		last = site;
+		*longer += site.len > 8;
+	}
+	return n;
+}
+
+static void sites_are_not_more_than_there_need_be(void **state)
+{
+	struct made *m = *state;
+	uint32_t sites = 0, longer = 0;
+
+	for (uint64_t seed = 0; seed < SEEDS; seed++) {
+		emit(m, seed);
+		for (uint32_t i = 0; i < m->cfi.nfde; i++)
+			if (m->cfi.fde[i].lsda >= m->map.gen_base)
+				sites += count_sites(m, i, &longer);
+		blockmap_free(&m->map);
+	}
+	assert_true(sites >= SEEDS * 4);
+	assert_true(longer >= SEEDS);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -303,6 +337,7 @@ int main(void)
 		T(a_table_in_the_reach_of_a_handler_is_proven),
 		T(exceptions_do_the_same_in_every_order),
 		T(tables_without_sites_are_one),
+		T(sites_are_not_more_than_there_need_be),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
