@@ -192,17 +192,22 @@ static bool is_among_modules(const struct policy *p, const struct policy_globs *
 	return false;
 }
 
-static void check_names(const struct finder *f, const char *where, const struct policy_rule *r)
+static void check_users(const struct finder *f, const char *where, const struct policy_globs *g)
 {
-	char path[PATH_MAX];
-
-	for (uint32_t i = 0; i < r->users.n; i++) {
-		const char *name = r->users.glob[i];
+	for (uint32_t i = 0; i < g->n; i++) {
+		const char *name = g->glob[i];
 
 		if (!name[fixed_length(name)] && name[strspn(name, "0123456789")] &&
 		    !getpwnam(name))
 			say(f, "%s: there is no user '%s'", where, name);
 	}
+}
+
+static void check_names(const struct finder *f, const char *where, const struct policy_rule *r)
+{
+	char path[PATH_MAX];
+
+	check_users(f, where, &r->users);
 	for (uint32_t i = 0; i < r->packages.n && f->look; i++) {
 		const char *name = r->packages.glob[i];
 
@@ -248,6 +253,9 @@ void policy_mistakes(const struct policy *p, const char *root, bool look,
 		    "out");
 	check_globs(&f, "modules.include", &p->include);
 	check_globs(&f, "modules.exclude", &p->exclude);
+	check_users(&f, "users.agreed", &p->share_agreed);
+	if (p->share_agreed.n && !policy_asks_whose(p))
+		say(&f, "users.agreed has no effect: users.share_layouts is 1");
 	for (uint32_t i = 0; i < p->nrule; i++)
 		check_rule(&f, i);
 }

@@ -67,7 +67,7 @@ struct policy {
 	unsigned inherit, inherit_least_pct;
 	char *share_conninfo, *share_class;	/* malloc'd; NULL: "" */
 	unsigned share_give, share_take, share_every_h, share_queue_mib;
-	struct policy_globs share_send;
+	struct policy_globs share_send, share_agreed;
 	uint32_t nrule;
 	struct policy_rule *rule;	/* the first that fits decides */
 	char *note;		/* of policy_parse(): what is out of date; NULL: nothing */

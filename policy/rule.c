@@ -160,11 +160,27 @@ static bool any_package(const struct policy_globs *g, const struct rule_subject 
 	return false;
 }
 
+static bool any_owner(const struct policy_globs *g, const struct rule_subject *s)
+{
+	return any_fits(g, s->owner) || any_fits(g, s->uid);
+}
+
+bool rule_has_agreed(const struct policy *p, uid_t uid)
+{
+	struct rule_subject s;
+
+	if (!p->share_agreed.n)
+		return false;
+	rule_subject_init(&s, "");
+	rule_subject_owner(&s, uid);
+	return any_owner(&p->share_agreed, &s);
+}
+
 /* What is looked up in files comes last. */
 static bool fits(const struct policy_rule *r, const struct rule_subject *s)
 {
 	return (!r->paths.n || any_fits(&r->paths, s->path)) &&
-	       (!r->users.n || any_fits(&r->users, s->owner) || any_fits(&r->users, s->uid)) &&
+	       (!r->users.n || any_owner(&r->users, s)) &&
 	       (!r->packages.n || any_package(&r->packages, s));
 }
 

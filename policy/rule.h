@@ -22,6 +22,9 @@ struct rule_subject {		/* a module, as rules see it */
 void rule_subject_init(struct rule_subject *out, const char *path);
 void rule_subject_owner(struct rule_subject *s, uid_t uid);
 
+/* Is that user in users.agreed? */
+bool rule_has_agreed(const struct policy *p, uid_t uid);
+
 /* NULL: none fits. */
 const struct policy_rule *rule_find(const struct policy *p, const struct rule_subject *s);
 /* The policy that applies to modules of that rule (NULL: of no rule).  Its lists are p's; it

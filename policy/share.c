@@ -7,8 +7,8 @@
  */
 #include "policy/share.h"
 
-struct share share_judge(const struct share_use *use, uint32_t n, uint32_t owner,
-			 unsigned least)
+struct share share_judge(const struct share_use *use, const bool *agreed, uint32_t n,
+			 uint32_t owner, unsigned least)
 {
 	struct share s = { 0 };
 	double total = 0;
@@ -17,7 +17,8 @@ struct share share_judge(const struct share_use *use, uint32_t n, uint32_t owner
 		if (use[i].uid == SHARE_SYSTEM)
 			continue;
 		total += use[i].samples;
-		s.shared = s.shared || (use[i].uid != owner && use[i].samples >= 1);
+		s.shared = s.shared || (use[i].uid != owner && use[i].samples >= 1 &&
+					!(agreed && agreed[i]));
 	}
 	double weight = total / (4.0 * least);
 	for (uint32_t i = 0; i < n; i++)

@@ -26,6 +26,7 @@
 #include "manager/store/ingest.h"
 #include "manager/work/work.h"
 #include "policy/policy.h"
+#include "policy/rule.h"
 #include "policy/share.h"
 
 enum { FIRST_PERSON = 1000, NOBODY = 65534, TICK_NS = 10000000 };
@@ -126,7 +127,12 @@ int work_share(struct work *w, const struct store_module *m, const struct policy
 		return -1;
 	whose.use = memory_grow(whose.use, whose.n + (size_t)1, sizeof(*whose.use));
 	add_unknown(whose.samples, whose.use, &whose.n);
-	*out = share_judge(whose.use, whose.n, m->owner, p->share_layouts);
+	bool *agreed = memory_grow(NULL, whose.n, sizeof(*agreed));
+	for (uint32_t i = 0; i < whose.n; i++)
+		agreed[i] = whose.use[i].uid != SHARE_UNKNOWN &&
+			    rule_has_agreed(p, whose.use[i].uid);
+	*out = share_judge(whose.use, agreed, whose.n, m->owner, p->share_layouts);
+	free(agreed);
 	free(whose.use);
 	return 0;
 }

@@ -147,6 +147,10 @@ static void names_of_nobody_are_told(void **state)
 	(void)state;
 	expect(MODULES "rules: [{name: a, users: [nosuchuser, root, 4711, \"x*\"], "
 	       "refuse: true}]", "rule 'a' of line 2: there is no user 'nosuchuser'\n");
+	expect(MODULES "users: {share_layouts: 2, agreed: [nosuchuser, root, 4711, \"x*\"]}",
+	       "users.agreed: there is no user 'nosuchuser'\n");
+	expect(MODULES "users: {agreed: [root]}",
+	       "users.agreed has no effect: users.share_layouts is 1\n");
 	expect(MODULES
 	       "rules: [{name: a, packages: [gzip, libc6, gzpi, \"x*\"], refuse: true}]",
 	       "rule 'a' of line 2: no package 'gzpi' is installed\n");

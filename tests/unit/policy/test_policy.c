@@ -98,6 +98,7 @@ static void defaults_are_the_tables(void **state)
 #define IS_BOOL(field, def) assert_int_equal(p->field, def);
 #define IS_WINDOW(field, def) assert_int_equal(p->field.from, p->field.to);
 #define IS_GLOBS(field, def)
+#define IS_NAMES(field, def) assert_int_equal(p->field.n, 0);
 #define IS_CONNINFO(field, def) assert_null(p->field);
 #define IS_WORD(field, def) assert_null(p->field);
 #define IS_PASSES(field, def) \
@@ -140,6 +141,7 @@ static void numbers_are_taken_within_their_bounds(void **state)
 #define TRY_BOOL(section, key, field, min, max)
 #define TRY_WINDOW(section, key, field, min, max)
 #define TRY_GLOBS(section, key, field, min, max)
+#define TRY_NAMES(section, key, field, min, max)
 #define TRY_CONNINFO(section, key, field, min, max)
 #define TRY_WORD(section, key, field, min, max)
 #define TRY_PASSES(section, key, field, min, max)

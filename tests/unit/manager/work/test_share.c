@@ -29,6 +29,7 @@ enum { ANNA = 50001, BEN, CARA };
 	"optimize:\n  min_samples: 1\n"
 static const char alone[] = MODULES;
 static const char three[] = MODULES "users:\n  share_layouts: 3\n";
+static const char agreed[] = MODULES "users:\n  share_layouts: 3\n  agreed: [\"50001\"]\n";
 static const char given[] = MODULES
 	"users:\n  share_layouts: 3\nshare:\n  conninfo: host=nowhere\n  send: [\"@/*\"]\n";
 static const char by_rule[] = MODULES
@@ -131,6 +132,20 @@ static void the_use_of_one_does_not_show(void **state)
 	ran(&d, &m, USERSET_SYSTEM, 100000, true);
 	assert_true(is_laid_out(&d, &m));
 	ran(&d, &m, CARA, 5000, true);		/* now it is hers */
+	assert_false(is_laid_out(&d, &m));
+	daemon_close(&d);
+}
+
+static void who_has_agreed_may_show(void **state)
+{
+	struct daemon d;
+
+	(void)state;
+	daemon_open(&d, agreed);
+	struct store_module m = add_tool(&d, "tool");
+	ran(&d, &m, ANNA, 1000, true);
+	assert_true(is_laid_out(&d, &m));
+	ran(&d, &m, BEN, 100, true);		/* he has not */
 	assert_false(is_laid_out(&d, &m));
 	daemon_close(&d);
 }
@@ -305,6 +320,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_is_alone_is_not_asked),
+		cmocka_unit_test(who_has_agreed_may_show),
 		cmocka_unit_test(the_use_of_one_does_not_show),
 		cmocka_unit_test(what_came_before_is_of_nobody_who_is_known),
 		cmocka_unit_test(a_fleet_is_not_told_either),
