@@ -473,6 +473,19 @@ static void hazards_are_refused_with_a_reason(void **state)
 	refused("-shared -s -Wl,-N", "writable");
 }
 
+static void a_function_of_more_than_4_gib_is_an_error(void **state)
+{
+	struct arena *a = arena_new();
+	struct prog p;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(prog_analyze(asm_build("endless", "-shared", a), a, &p, &err), -1);
+	assert_int_equal(err.kind, ERR_INPUT);
+	assert_string_equal(err.text, "a function of more than 4 GiB");
+	arena_free(a);
+}
+
 static void real_programs_keep_the_invariants(void **state)
 {
 	static const char *const path[] = { "/usr/bin/perl", "/usr/bin/gzip", "/usr/bin/bash",
@@ -522,6 +535,7 @@ int main(void)
 		cmocka_unit_test(calls_are_listed_in_order),
 		cmocka_unit_test(callees_are_kept_as_deep_as_is_wanted),
 		cmocka_unit_test(hazards_are_refused_with_a_reason),
+		cmocka_unit_test(a_function_of_more_than_4_gib_is_an_error),
 		cmocka_unit_test(real_programs_keep_the_invariants),
 	};
 
