@@ -120,6 +120,20 @@ begin goes_there
 	ret
 end goes_there
 
+# It may want to go somewhere, but not where its call returns: it asks whether that came back.
+begin comes_back
+	push	%rbx
+	mov	%rsi, %rbx
+	call	*(%rdi)
+1:	mov	-8(%rsp), %rcx
+	lea	1b(%rip), %rdx
+	cmp	%rdx, %rcx
+	cmovne	%rcx, %rax
+	mov	(%rbx,%rax), %rax
+	pop	%rbx
+	jmp	*%rax
+end comes_back
+
 # Its own place is a base to find something else by.
 begin has_base
 	mov	$5, %ecx

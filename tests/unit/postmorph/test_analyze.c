@@ -81,7 +81,7 @@ static void a_function_that_others_look_for_stays(void **state)
 		{ "may_fail", SKIP_WATCHED }, { "threaded", SKIP_NONE },
 		{ "remembers", SKIP_WATCHED }, { "jumped_into", SKIP_NONE },
 		{ "goes_there", SKIP_NONE }, { "has_base", SKIP_NONE },
-		{ "keyed", SKIP_WATCHED },
+		{ "keyed", SKIP_WATCHED }, { "comes_back", SKIP_WATCHED },
 		{ "restarts", SKIP_RSEQ }, { "restarts_by_name", SKIP_RSEQ },
 		{ "may_fail_by_name", SKIP_WATCHED }, { "measured", SKIP_WATCHED },
 	};

@@ -18,6 +18,7 @@ static void what_others_look_for_has_no_image(void **state)
 	} refused[] = {
 		{ any, "waits", "knows its address" },
 		{ any, "remembers", "knows its address" },
+		{ any, "comes_back", "knows its address" },
 		{ any, "keyed", "holds its address" },
 		{ fixed, "keyed", "holds its address" },
 		{ any, "first_of_all", "looks at it" },
