@@ -194,3 +194,22 @@ end may_fail_by_name
 	.section .data.rel.ro, "aw"
 	.quad	known_may_fail + 9
 	.text
+
+# Four bytes right in front of another function, and who calculates with where they are.
+begin tagged
+	lea	9(%rdi), %eax
+	ret
+end tagged
+	.globl	behind_tagged
+	.type	behind_tagged, @function
+behind_tagged:
+	.cfi_startproc
+	mov	(%rdi), %eax
+	add	$12, %eax
+	ret
+end behind_tagged
+begin use_tagged
+	lea	tagged(%rip), %rax
+	and	$-32, %rax
+	jmp	*%rax
+end use_tagged

@@ -84,6 +84,7 @@ static void a_function_that_others_look_for_stays(void **state)
 		{ "keyed", SKIP_WATCHED }, { "comes_back", SKIP_WATCHED },
 		{ "restarts", SKIP_RSEQ }, { "restarts_by_name", SKIP_RSEQ },
 		{ "may_fail_by_name", SKIP_WATCHED }, { "measured", SKIP_WATCHED },
+		{ "behind_tagged", SKIP_NONE },
 	};
 	struct prog watched;
 
