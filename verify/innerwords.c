@@ -19,8 +19,9 @@
  *           none is assumption A6 in verify.c.  Nor does a distance count there when the words
  *           of its size around it that lead to functions, but for tables of the above, lead
  *           between instructions as often as not; but eight in a row that lead to
- *           instructions are a table, wherever they lead.  A section with a name of its own
- *           is of mixed data if two in three do so in all of it, and so is one of code.
+ *           instructions, with numbers between them or not, are a table, wherever they lead.
+ *           A section with a name of its own is of mixed data if two in three do so in all of
+ *           it, and so is one of code.
  *
  * Tested by tests/unit/verify/test_watchedcode.c.
  */
@@ -30,7 +31,8 @@
 #include "verify/lookup.h"
 
 enum { HALF = 4, FULL = 8,		/* bytes of a word */
-       SMALL = 4096 };			/* what is less is a distance to code close by only */
+       SMALL = 4096,			/* what is less is a distance to code close by only */
+       CLOSE = 1 << 16 };
 
 struct tables {				/* ascending, apart from each other */
 	VEC(struct vextent) all;
@@ -142,21 +144,27 @@ static bool is_within(const struct scan *s, vaddr at, uint64_t n)
 	return at >= s->s->h.sh_addr && at + n <= s->s->h.sh_addr + s->s->h.sh_size;
 }
 
-/* At least eight words in a row lead to instructions, the one at `at` among them, and none
- * within 16 on each side leads between instructions before. */
+/* At least eight words in a row lead to instructions, the one at `at` among them: between two
+ * of them are fewer than 16, none of which leads between instructions. */
 static bool stands_in_row(const struct scan *s, vaddr at, enum read_as as)
 {
-	enum { REACH = 16, ROW = 8 };
+	enum { GAP = 16, ROW = 8 };
 	uint32_t row = 1, size = bytes_of(as);
 
-	for (int side = -1; side <= 1; side += 2)
-		for (int i = 1; i <= REACH; i++) {
-			vaddr word = at + (vaddr)(side * i * (int)size);
+	for (int side = -1; side <= 1; side += 2) {
+		vaddr last = 0;		/* steps to the last of the row so far */
+
+		for (vaddr i = 1; row < ROW && i - last <= GAP; i++) {
+			vaddr word = side < 0 ? at - i * size : at + i * size;
 
 			if (!is_within(s, word, size) || leads_of(s, word, as) == BETWEEN)
 				break;
-			row += leads_of(s, word, as) == START;
+			if (leads_of(s, word, as) == START) {
+				last = i;
+				row++;
+			}
 		}
+	}
 	return row >= ROW;
 }
 
@@ -233,7 +241,6 @@ static enum kind word_at(const struct scan *s, vaddr at, vaddr *to)
 /* As the comment at the top says. */
 static bool in_table(const struct scan *s, vaddr at, uint32_t size, vaddr place)
 {
-	enum { CLOSE = 1 << 16 };
 	enum kind (*what)(const struct scan *, vaddr, vaddr *) =
 		size == HALF ? distance_at : word_at;
 	bool code = false, plausible = true;
@@ -255,31 +262,34 @@ static bool in_table(const struct scan *s, vaddr at, uint32_t size, vaddr place)
 	return code && plausible;
 }
 
-/* What a full word may be as a distance. */
-static enum kind wide_distance_at(const struct scan *s, vaddr at)
+/* What a full word may be as a distance, and where it leads. */
+static enum kind wide_distance_at(const struct scan *s, vaddr at, vaddr *to)
 {
-	vaddr to = target_of(s, at, AS_DISTANCE);
-
-	return is_within(s, at, FULL) && to ? kind_of(s, to - at, to, 1) : NONE;
+	*to = target_of(s, at, AS_DISTANCE);
+	return is_within(s, at, FULL) && *to ? kind_of(s, *to - at, *to, 1) : NONE;
 }
 
-/* A distance of 64 bits beside words that are such, or counts, or whose first half is a
- * distance.  Of the full ones beside it one leads somewhere, or one of the next two to code. */
-static bool in_wide_table(const struct scan *s, vaddr at)
+/* A distance of 64 bits beside one that leads to code close by.  Or beside words that are such,
+ * or counts, or whose first half is a distance: then of the full ones beside it one leads
+ * somewhere, or one of the next two to code. */
+static bool in_wide_table(const struct scan *s, vaddr at, vaddr place)
 {
-	bool leads = false;
+	bool leads = false, plausible = true;
 
 	for (int i = -2; i <= 2; i++) {
 		vaddr beside = at + (vaddr)(i * FULL), to;
-		enum kind wide = wide_distance_at(s, beside);
+		bool next = i == -1 || i == 1;
+		enum kind wide = wide_distance_at(s, beside, &to);
 
 		if (i == 0 || !is_within(s, beside, FULL))
 			continue;
-		if (wide == NONE && (i == -1 || i == 1) && distance_at(s, beside, &to) == NONE)
-			return false;
-		leads |= wide == CODE || (wide == DATA && (i == -1 || i == 1));
+		if (next && wide == CODE && to - place + CLOSE < 2 * CLOSE)
+			return true;
+		if (next && wide == NONE && distance_at(s, beside, &to) == NONE)
+			plausible = false;
+		leads |= wide == CODE || (wide == DATA && next);
 	}
-	return leads;
+	return leads && plausible;
 }
 
 /* A string of a few letters, or a few bytes that count something. */
@@ -349,7 +359,7 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	if (is_moved(v, at + word) &&
 	    (!s->mixed ||
 	     (!ends_nop(s, word) &&
-	      ((in_wide_table(s, at) && !stands_in_numbers(s, at, AS_DISTANCE)) ||
+	      ((in_wide_table(s, at, at + word) && !stands_in_numbers(s, at, AS_DISTANCE)) ||
 	       stands_in_row(s, at, AS_DISTANCE)))))
 		return refuse_word(s, at, at + word);
 	if (v->orig.eh.e_type == ET_EXEC && is_moved(v, word) &&

@@ -9,6 +9,7 @@
 #include "verify/lookup.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool verify_is_fresh(const struct verify *v, vaddr addr)
 {
@@ -89,9 +90,14 @@ static bool is_entry(const struct verify *v, vaddr addr)
 
 bool verify_has_entry(const struct verify *v, vaddr addr)
 {
-	enum { ENDBR64 = 4 };
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
+	struct bytes code = verify_orig_code(v, addr);
 
-	return is_entry(v, addr) || is_entry(v, addr + ENDBR64);
+	if (is_entry(v, addr))
+		return true;
+	/* without one, behind four bytes another function begins */
+	return code.n >= sizeof(endbr64) && memcmp(code.p, endbr64, sizeof(endbr64)) == 0 &&
+	       is_entry(v, addr + sizeof(endbr64));
 }
 
 const struct blockmap_block *verify_image_of(const struct verify *v, vaddr addr)

@@ -8,7 +8,8 @@
  * OWN       the same by an instruction of the function itself, which has no indirect jump that
  *           could go there: it tells a handler, or a callee.  Its own place, or that behind
  *           it, is a base from which the large model's code finds the GOT, or what a sanitizer
- *           tells of where it was called;
+ *           tells of where it was called.  Behind a call of its own it may ask whether it came
+ *           back from there (speculative load hardening), whatever its jumps are;
  * SYMBOL    a dynamic symbol has the address;
  * HELD      a relocation puts the address into data, and its function has no indirect jump that
  *           could go there, or these data are a section of their own, by which nothing jumps;
@@ -49,6 +50,21 @@ static bool is_own_place(const struct verify *v, const struct vref *r)
 	       (r->to == r->addr || r->to == r->addr + insn.len);
 }
 
+/* A call returns there, if at all. */
+static bool is_behind_call(const struct verify *v, vaddr addr)
+{
+	enum { LONGEST = 15 };
+	struct insn insn;
+	vaddr target;
+
+	for (vaddr at = addr - 1; at >= addr - LONGEST; at--)
+		if (verify_is_start(v, at))
+			return insn_decode(verify_orig_code(v, at), at, &insn, &target) &&
+			       at + insn.len == addr &&
+			       (insn.kind == INSN_CALL || insn.kind == INSN_ICALL);
+	return false;
+}
+
 static int check_formed(struct verify *v, const bool *jumps)
 {
 	uint32_t fde;
@@ -60,7 +76,7 @@ static int check_formed(struct verify *v, const bool *jumps)
 			continue;
 		uint32_t group = verify_group(v, fde);
 		if (r->fde != NO_FDE && verify_group(v, r->fde) == group &&
-		    (jumps[group] || is_own_place(v, r)))
+		    (is_own_place(v, r) || (jumps[group] && !is_behind_call(v, r->to))))
 			continue;
 		return refuse(
 			v, "the code at 0x%llx was moved, but that at 0x%llx knows its address",

@@ -35,7 +35,7 @@
 #include "postmorph/refs/innerwords.h"
 #include "postmorph/tables/tablescan.h"
 
-enum { WORD = 4, SMALL = 4096, NEAR = 16, CLOSE = 1 << 16 };
+enum { WORD = 4, SMALL = 4096, NEAR = 16, CLOSE = 1 << 16, ROW = 8 };
 
 struct extent {			/* of what are, or seem to be, entries of a jump table */
 	vaddr lo, hi;
@@ -346,33 +346,38 @@ static bool is_in_table(const struct scan *c, vaddr at, uint32_t size, vaddr pla
 	return code && plausible;
 }
 
-/* What a word of 64 bits may be as a distance, as in classify(). */
-static int classify_wide(const struct scan *c, vaddr at)
+/* What a word of 64 bits may be as a distance, as in classify(), and *to where it leads. */
+static int classify_wide(const struct scan *c, vaddr at, vaddr *to)
 {
 	struct rd rd = rd_of(image_at(&c->t->prog->img, at, 2 * WORD));
 	uint64_t v = rd_u64(&rd);
 
-	return !is_in_section(c, at, 2 * WORD) || rd.bad ? -1 : classify(c->t, v, at + v, 1);
+	*to = at + v;
+	return !is_in_section(c, at, 2 * WORD) || rd.bad ? -1 : classify(c->t, v, *to, 1);
 }
 
-/* The words beside a distance of 64 bits are such ones, or small, or begin with one of 32 bits;
- * and one of them leads somewhere by all its bits, or one of the next two to code. */
-static bool distance_in_table(const struct scan *c, vaddr at)
+/* A word beside a distance of 64 bits is such a one that leads to code close by; or all beside
+ * it are such ones, or small, or begin with one of 32 bits, and one of them leads somewhere by
+ * all its bits, or one of the next two to code. */
+static bool distance_in_table(const struct scan *c, vaddr at, vaddr place)
 {
 	const vaddr beside[] = { at - 8, at + 8 };
-	bool leads = classify_wide(c, at - 16) == CODE || classify_wide(c, at + 16) == CODE;
+	bool leads = false, plausible = true;
+	vaddr to;
 
 	for (int i = 0; i < 2; i++) {
-		int wide = classify_wide(c, beside[i]);
-		vaddr to;
+		int wide = classify_wide(c, beside[i], &to);
 
 		if (!is_in_section(c, beside[i], 2 * WORD))
 			continue;
-		if (wide < 0 && classify_at(c, beside[i], WORD, &to) < 0)
-			return false;
+		if (wide == CODE && to - place + CLOSE < 2 * CLOSE)
+			return true;
+		plausible &= wide >= 0 || classify_at(c, beside[i], WORD, &to) >= 0;
 		leads |= wide == DATA || wide == CODE;
 	}
-	return leads;
+	leads |= classify_wide(c, at - 16, &to) == CODE ||
+		 classify_wide(c, at + 16, &to) == CODE;
+	return plausible && leads;
 }
 
 /* Letters, a short string or the end of one, or a row of small numbers. */
@@ -395,33 +400,34 @@ static void stay_inside(const struct text *t, uint32_t fn)
 		stay(t, fn, SKIP_INNER_WORD);
 }
 
-/* Steps of one word from a word, up to REACH and the first that leads between instructions; how
- * many lead to one. */
+/* Steps of one word from a word, up to the first that leads between instructions, or REACH in a
+ * row that lead to no code; how many lead to an instruction, up to ROW. */
 static uint32_t count_led(const struct scan *c, vaddr at, enum form form, vaddr step)
 {
 	enum { REACH = 16 };
 	uint32_t n = 0;
 
-	for (int i = 0; i < REACH; i++) {
+	for (int idle = 0; idle < REACH && n < ROW; idle++) {
 		at += step;
 		if (!is_in_section(c, at, size_of(form)))
 			break;
 		struct led l = led(c, at, at + size_of(form), form);
 		if (l.all > l.insn)
 			break;
+		if (l.insn)
+			idle = -1;
 		n += l.insn;
 	}
 	return n;
 }
 
-/* Of a table whose entries lead far from each other: all of so many around it that lead into
- * functions lead to instructions. */
+/* Of a table whose entries lead far from each other, with numbers between them or not: all of
+ * so many around it that lead into functions lead to instructions. */
 static bool is_in_long_table(const struct scan *c, vaddr at, enum form form)
 {
-	enum { MANY = 8 };
 	vaddr size = size_of(form);
 
-	return 1 + count_led(c, at, form, size) + count_led(c, at, form, -size) >= MANY;
+	return 1 + count_led(c, at, form, size) + count_led(c, at, form, -size) >= ROW;
 }
 
 /* A distance in a section of its own leads to the entry. */
@@ -467,7 +473,7 @@ static void look_at_wide(const struct scan *c, vaddr at, uint64_t word)
 
 	if (fn != NO_FN &&
 	    (!c->mixed || (!is_of_nop(c, word) &&
-			   ((distance_in_table(c, at) &&
+			   ((distance_in_table(c, at, at + word) &&
 			     !is_amid_numbers(c, at, WIDE_DISTANCE)) ||
 			    is_in_long_table(c, at, WIDE_DISTANCE)))))
 		stay_inside(t, fn);

@@ -315,7 +315,7 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 			if (!fn_holds(fn, target))
 				watched_note_formed(t, target);
 			else if (target - prog_insn_addr(t->prog, insn) > insn->len)
-				watched_note_held(t, target);
+				watched_note_own(t, target);
 			references_note(t, fn, insn);
 			text_note_object(t, target);
 			tablescan_note(t, fn, target);

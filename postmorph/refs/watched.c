@@ -18,6 +18,9 @@
  *            jumps by: whatever its jumps are, it is watched.  The address where it stands, or
  *            that behind itself, code forms as a base (large model), or to tell where it is
  *            (sanitizers): that is no label;
+ *   returns  its own code forms the address behind one of its calls, and may compare it with
+ *            what the call has left below the stack (speculative load hardening), whatever
+ *            its jumps are;
  *   symbol   a dynamic symbol has the address of an instruction in its middle: code of any
  *            module may read it from the GOT;
  *   constant in a program linked to a fixed address, code of another function has the address
@@ -121,7 +124,7 @@ void watched_note_constant(struct text *t, const struct insn *insn, const uint8_
 			   uint64_t value, bool own)
 {
 	if (!is_round(value) && !is_number(code, insn->len, value))
-		(own ? watched_note_held : watched_note_inside)(t, value);
+		(own ? watched_note_own : watched_note_inside)(t, value);
 }
 
 void watched_note_bound(struct text *t, uint32_t by, vaddr value, bool wide)
@@ -154,10 +157,17 @@ void watched_note_read(struct text *t, vaddr place)
 	}
 }
 
-void watched_note_held(struct text *t, vaddr place)
+static void note_held(struct text *t, vaddr place)
 {
 	if (inside_of(t, place) != NO_FN)
 		vec_push(t->scratch, &t->held, place);
+}
+
+void watched_note_own(struct text *t, vaddr place)
+{
+	bool returns = text_holds(t, place) && *text_mark(t, place) & MARK_RETURN;
+
+	(returns ? watched_note_inside : note_held)(t, place);
 }
 
 void watched_note_word(struct text *t, vaddr at, vaddr place)
@@ -165,7 +175,7 @@ void watched_note_word(struct text *t, vaddr at, vaddr place)
 	if (inside_of(t, place) == NO_FN)
 		return;
 	const struct section *s = image_section_at(&t->prog->img, at);
-	(s && !innerwords_is_mixed(s) ? watched_note_inside : watched_note_held)(t, place);
+	(s && !innerwords_is_mixed(s) ? watched_note_inside : note_held)(t, place);
 }
 
 void watched_judge(struct text *t)

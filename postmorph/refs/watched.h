@@ -22,10 +22,10 @@ void watched_note_order(struct text *t, vaddr entry);
 /* Code reads or writes memory by that address, or calculates with it: if it is that of the
  * first bytes of a function, or close by, the function stays. */
 void watched_note_read(struct text *t, vaddr place);
-/* The function's own code forms the address; what that means is judged once all jumps are
- * known. */
-void watched_note_held(struct text *t, vaddr place);
-/* The same of a relocation that puts the address into the word at `at`. */
+/* The function's own code forms the address.  Where one of its calls returns to, that is as
+ * from outside; of other places it is judged once all jumps are known. */
+void watched_note_own(struct text *t, vaddr place);
+/* A relocation puts the address into the word at `at`. */
 void watched_note_word(struct text *t, vaddr at, vaddr place);
 void watched_judge(struct text *t);
 

@@ -175,6 +175,7 @@ begin full
 begin full_alone
 	.section .rodata
 	.p2align 3
+	.zero	128
 	.quad	0, L_full_alone - ., 0, 0
 	.text
 begin full_amid			# among more that lead to none
@@ -214,6 +215,28 @@ begin full_far			# in a row that leads far apart
 	.quad	L_half - .
 	.endr
 	.quad	L_full_far - ., 0x1122334455667788
+	.text
+begin full_pair			# among numbers
+	.section .rodata
+	.p2align 3
+	.zero	128
+	.quad	0x1122334455667788, L_full_pair - ., 2b - ., 0x1122334455667788
+	.text
+	.macro record n			# with two numbers, and where it may fault
+begin record\n
+	.section .rodata
+	.long	L_record\n - ., 0x11223344, 0x11223344
+	.text
+	.endm
+	.section .rodata
+	.p2align 3
+	.zero	128
+	.text
+	.irp n, 1, 2, 3, 4, 5, 6, 7, 8
+	record	\n
+	.endr
+	.section .rodata
+	.zero	128
 	.text
 begin full_beside_memory		# among distances to memory that the file does not have
 	.section .rodata

@@ -120,6 +120,20 @@ begin goes_there
 	ret
 end goes_there
 
+# It may want to go somewhere, but not where its call returns: it asks whether that came back.
+begin comes_back
+	push	%rbx
+	mov	%rsi, %rbx
+	call	*(%rdi)
+1:	mov	-8(%rsp), %rcx
+	lea	1b(%rip), %rdx
+	cmp	%rdx, %rcx
+	cmovne	%rcx, %rax
+	mov	(%rbx,%rax), %rax
+	pop	%rbx
+	jmp	*%rax
+end comes_back
+
 # Its own place is a base to find something else by.
 begin has_base
 	mov	$5, %ecx
@@ -180,3 +194,22 @@ end may_fail_by_name
 	.section .data.rel.ro, "aw"
 	.quad	known_may_fail + 9
 	.text
+
+# Four bytes right in front of another function, and who calculates with where they are.
+begin tagged
+	lea	9(%rdi), %eax
+	ret
+end tagged
+	.globl	behind_tagged
+	.type	behind_tagged, @function
+behind_tagged:
+	.cfi_startproc
+	mov	(%rdi), %eax
+	add	$12, %eax
+	ret
+end behind_tagged
+begin use_tagged
+	lea	tagged(%rip), %rax
+	and	$-32, %rax
+	jmp	*%rax
+end use_tagged

@@ -81,9 +81,10 @@ static void a_function_that_others_look_for_stays(void **state)
 		{ "may_fail", SKIP_WATCHED }, { "threaded", SKIP_NONE },
 		{ "remembers", SKIP_WATCHED }, { "jumped_into", SKIP_NONE },
 		{ "goes_there", SKIP_NONE }, { "has_base", SKIP_NONE },
-		{ "keyed", SKIP_WATCHED },
+		{ "keyed", SKIP_WATCHED }, { "comes_back", SKIP_WATCHED },
 		{ "restarts", SKIP_RSEQ }, { "restarts_by_name", SKIP_RSEQ },
 		{ "may_fail_by_name", SKIP_WATCHED }, { "measured", SKIP_WATCHED },
+		{ "behind_tagged", SKIP_NONE },
 	};
 	struct prog watched;
 
@@ -131,6 +132,8 @@ static void a_function_that_data_knows_inside_stays(void **state)
 		{ "full_alone", SKIP_NONE }, { "full_amid", SKIP_NONE },
 		{ "full_most", SKIP_INNER_WORD }, { "full_second", SKIP_INNER_WORD },
 		{ "full_and_halves", SKIP_INNER_WORD }, { "full_far", SKIP_INNER_WORD },
+		{ "full_pair", SKIP_INNER_WORD },
+		{ "record1", SKIP_INNER_WORD }, { "record8", SKIP_INNER_WORD },
 		{ "full", SKIP_INNER_WORD }, { "symbol", SKIP_WATCHED },
 		{ "from_outside", SKIP_WATCHED },
 		{ "listed", SKIP_LISTED }, { "listed_in_front", SKIP_LISTED },

@@ -108,15 +108,16 @@ static const struct stretch_case {
 	const char *what;
 	bool falls;
 	uint32_t orig_gap, gen_gap, entry;
-	bool same;
+	bool same, endbr;	/* the second begins with endbr64 */
 } stretch_cases[] = {
-	{ "run on", true, 0, 0, 100, true },
-	{ "the first has a branch", false, 0, 0, 100, false },
-	{ "apart in the original", true, 1, 0, 100, false },
-	{ "apart in the generation", true, 0, 1, 100, false },
-	{ "an entry at the second", true, 0, 0, 8, false },
-	{ "an entry behind its endbr64", true, 0, 0, 12, false },
-	{ "an entry in the first", true, 0, 0, 0, true },
+	{ "run on", true, 0, 0, 100, true, false },
+	{ "the first has a branch", false, 0, 0, 100, false, false },
+	{ "apart in the original", true, 1, 0, 100, false, false },
+	{ "apart in the generation", true, 0, 1, 100, false, false },
+	{ "an entry at the second", true, 0, 0, 8, false, false },
+	{ "an entry behind its endbr64", true, 0, 0, 12, false, true },
+	{ "an entry four bytes behind it", true, 0, 0, 12, true, false },
+	{ "an entry in the first", true, 0, 0, 0, true, false },
 };
 
 /* Only between these, both form a table's new address, or both the original's: elsewhere one
@@ -131,10 +132,18 @@ static void images_are_of_one_stretch_where_both_texts_run_on(void **state)
 			{ .orig = 8 + c->orig_gap, .orig_size = 8, .gen = 72 + c->gen_gap,
 			  .gen_size = 8 },
 		};
+		uint8_t code[32] = { [8] = c->endbr ? 0xf3 : 0x90, 0x0f, 0x1e, 0xfa };
+		const Elf64_Phdr segment = {
+			.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = 0x1000,
+			.p_filesz = sizeof(code), .p_memsz = sizeof(code),
+		};
 		uint32_t entry = c->entry;
 		bool falls[2] = { c->falls, true };
 		struct verify v = { .a = arena_new() };
 
+		v.orig.file = v.orig.text = (struct bytes){ code, sizeof(code) };
+		v.orig.text_at = 0x1000;
+		v.orig.code = &segment;
 		v.map.orig_base = 0x1000;
 		v.map.block = b;
 		v.map.nblock = 2;

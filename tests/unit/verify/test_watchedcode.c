@@ -18,6 +18,7 @@ static void what_others_look_for_has_no_image(void **state)
 	} refused[] = {
 		{ any, "waits", "knows its address" },
 		{ any, "remembers", "knows its address" },
+		{ any, "comes_back", "knows its address" },
 		{ any, "keyed", "holds its address" },
 		{ fixed, "keyed", "holds its address" },
 		{ any, "first_of_all", "looks at it" },
@@ -68,6 +69,9 @@ static void what_data_knows_inside_has_no_image(void **state)
 		{ any, "full_second", "holds its address" },
 		{ any, "full_and_halves", "holds its address" },
 		{ any, "full_far", "holds its address" },
+		{ any, "full_pair", "holds its address" },
+		{ any, "record1", "holds its address" },
+		{ any, "record8", "holds its address" },
 		{ any, "full_beside_memory", "holds its address" },
 		{ any, "symbol", "is its address" },
 		{ any, "from_outside", "knows its address" },
