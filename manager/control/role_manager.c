@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/confine.h"
@@ -33,6 +34,9 @@
 enum { CRASH_EVERY_MS = 1000 };
 /* a request that waits its turn is worth so many others */
 enum { SLOW_TOKENS = 10 };
+/* What a millisecond of our own is worth in bytes that are read of a user's files: by
+ * LOOKWAIT_PER_S he may have a sixteenth of our time in the long run, eight seconds at once. */
+enum { REQUEST_OF_CPU_MS = 32 << 10 };
 
 enum { KEPT_FREE_BYTES = 64 << 10 };
 
@@ -92,7 +96,16 @@ static void on_request(void *ctx, struct client *cl, int argc, const char *const
 	m->ask.trusted_waits = queue_has_trusted(&m->queue);
 }
 
-/* The exit code. */
+static uint64_t own_cpu_ms(void)
+{
+	struct timespec t = { 0 };
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);	/* cannot fail for this one */
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* The exit code.  What it takes us is the asker's, as reading his files is: who has files that
+ * take us long to tell of waits for longer. */
 static int run(struct manager *m, const struct pending *p)
 {
 	struct work *w = &m->work;
@@ -108,7 +121,11 @@ static int run(struct manager *m, const struct pending *p)
 		return err_exit_code(&err);
 	}
 	w->asked_by_trusted = p->trusted;
+	work_charge(w, 0, 0, 0);	/* what others have left is not his */
+	uint64_t begun_ms = own_cpu_ms();
 	code = p->command->run(w, p->client, p->argc, p->argv);
+	lookwait_pay(w->lookwait, uid, (own_cpu_ms() - begun_ms) * REQUEST_OF_CPU_MS,
+		     w->now_ms());
 	w->asked_by_trusted = false;
 	work_charge(w, 0, uid, 0);
 	return code;

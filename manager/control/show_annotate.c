@@ -212,9 +212,11 @@ static int ask_placed(struct work *w, const struct procedures *l, uint32_t fn, i
 static int annotate(struct work *w, const struct procedures *l, uint32_t fn,
 		    const struct show_annotate *r, struct client *cl, struct err *err)
 {
-	int file = work_open_pristine(w, &l->m, err), rc = 0;
 	struct wr text = { 0 };
 
+	if (procedures_check_shown(l, fn, !r->blocks, err) < 0)
+		return -1;
+	int file = work_open_pristine(w, &l->m, err), rc = 0;
 	if (file < 0)
 		return -1;
 	if (r->placed)

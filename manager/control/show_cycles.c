@@ -128,7 +128,7 @@ static void ask_source(struct cycles *c)
 
 		if (procedures_next_line(&rest, id, sizeof(id)) &&
 		    strncmp(id, "build-id\t", 9) == 0)
-			job.in[2] = procedures_open_debug(c->w, id + 9);
+			job.in[2] = procedures_open_debug(c->w, id + 9, c->l->m.owner);
 	}
 	wr_free(&answer);
 	job.nin = 3;

@@ -69,7 +69,7 @@ int show_flow(struct work *w, const struct show_flow *r, struct client *cl, stru
 	uint32_t fn = procedures_find(w, l, r->function);
 	int rc = fn == UINT32_MAX ? err_set(err, ERR_INPUT, "'%s' has no function '%s'", m.path,
 					    r->function)
-				  : 0;
+				  : procedures_check_shown(l, fn, false, err);
 	if (rc == 0) {
 		job.b = l->t.fn[fn].entry;
 		rc = ask_flow(w, &m, &job, counted, &text, err);

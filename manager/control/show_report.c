@@ -103,6 +103,8 @@ static int find_top(struct work *w, const struct store_module *m, uint32_t n, st
 		for (uint32_t k = 0; k < l->nproc && enter(t, i, l->proc[k].samples); k++)
 			;
 		procedures_free(l);
+		if (w->ask->pass)	/* what is answered at once does not wait for us */
+			w->ask->pass(w->ask->ctx);
 	}
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,9 +154,14 @@ static int open_store(struct undo *u, struct err *err)
 		return err_set(err, ERR_SYS, "'%s': %s (--store names another folder)", path,
 			       strerror(errno));
 	s->originals_fd = install_open_originals(s->folder, err);
-	if (s->originals_fd < 0 || undo_known_open(s->folder, &s->ledger_fd, err) < 0)
+	if (s->originals_fd < 0)
 		return -1;
 	u->ours = true;
+	/* a ledger that cannot be read knows nothing: the files are there */
+	if (undo_known_open(s->folder, &s->ledger_fd, err) < 0) {
+		say_line(stderr, "morphctl: %s; going on by what files say", err->text);
+		u->code = u->all && !u->code ? 1 : u->code;
+	}
 	return 0;
 }
 
@@ -268,6 +274,18 @@ static void search_usual(struct undo *u, unsigned *unread)
 			undo_search(whole, search_one, u, unread);
 }
 
+/* Originals of programs that the list does not have, or cannot tell any more. */
+static void tell_unnamed(const struct undo *u, bool all_told)
+{
+	unsigned n = undo_known_unnamed(u->store.ledger_fd, u->store.originals_fd);
+
+	if (n && !u->answered)
+		say_line(stderr, "%u original%s kept that the ledger %s: --search finds "
+			 "generations of %s", n, n == 1 ? " is" : "s are",
+			 all_told ? "does not name" : "does not name, or not any more",
+			 n == 1 ? "it" : "them");
+}
+
 /* What the ledger knows; and what is found, where there is none or that is asked for. */
 static void undo_all(struct undo *u)
 {
@@ -276,12 +294,15 @@ static void undo_all(struct undo *u)
 
 	undo_processes(u, NULL);
 	/* with a list, one that is not on it may be there as well: --search */
-	if (undo_known_each(u->store.ledger_fd, known_one, u, &err) < 0)
+	bool told = undo_known_each(u->store.ledger_fd, known_one, u, &err) == 0;
+	if (!told)
 		fail(u, &err);
 	for (int i = 0; i < u->npath; i++)
 		search_given(u, u->path[i], &unread);
 	if (u->search || (!u->npath && !u->answered && u->store.ledger_fd < 0))
 		search_usual(u, &unread);
+	else if (!u->npath && u->store.ledger_fd >= 0)
+		tell_unnamed(u, told);
 	if (unread) {
 		err_set(&err, ERR_SYS, "%u folders could not be searched", unread);
 		fail(u, &err);
@@ -400,6 +421,11 @@ int ctl_undo(const struct ctl *ctl, int argc, char **argv)
 	struct undo u = { .ctl = ctl, .store = { .folder = "/var/lib/morph", .originals_fd = -1,
 						 .ledger_fd = -1 } };
 	char *verify = program_of_ours("morph-verify");
+
+	/* To put originals back matters more than that somebody reads about it, or than a limit
+	 * of the shell's on files: what cannot be written then is an error to go on from. */
+	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGXFSZ, SIG_IGN);
 
 	u.path = calloc((size_t)argc, sizeof(*u.path));
 	if (!u.path || take_arguments(&u, argc, argv) < 0) {

@@ -311,6 +311,7 @@ static void child(const struct job_spec *spec, const int *out, int reason_fd, in
 		child_fail("descriptors");
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);	/* neither can fail on valid pointers */
+	(void)signal(SIGXFSZ, SIG_DFL);		/* its limit ends it */
 	/* in its own namespace it leads already */
 	(void)setsid();
 	for (int i = 0; i < spec->nin; i++)

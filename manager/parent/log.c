@@ -150,6 +150,38 @@ static void say(enum log_level level, const struct log_event *e, const char *tex
 		(void)dprintf(2, "morphd[%s]: %s\n", out.role, shown);
 }
 
+/* --- not without end --- */
+
+/* Chosen: of one level so many lines at once, and in the long run one in so many ms. */
+enum { LINES = 500, LINE_MS = 1000, LEVELS = LEVEL_NOTICE + 1 };
+
+static struct {
+	uint64_t at_ms, spent_ms;
+	unsigned held_back;
+} purse[LEVELS];
+
+/* Is it one too many?  Each level has its own purse, so what others have said in vain hides no
+ * error. */
+static bool too_many(enum log_level level)
+{
+	uint64_t now = role_now_ms(), since = now - purse[level].at_ms;
+	uint64_t spent = purse[level].spent_ms;
+	char text[64];
+
+	spent = spent > since ? spent - since : 0;
+	bool over = spent > (uint64_t)(LINES - 1) * LINE_MS;
+	purse[level].at_ms = now;
+	purse[level].spent_ms = over ? spent : spent + LINE_MS;
+	purse[level].held_back += over;
+	if (over || !purse[level].held_back)
+		return over;
+	(void)snprintf(text, sizeof(text), "%u lines were too many, and were not said",
+		       purse[level].held_back);	/* fits */
+	purse[level].held_back = 0;
+	say(level, NULL, text);
+	return false;
+}
+
 /* --- not twice --- */
 
 /* Was the line said a moment ago?  Else *before is how often it was held back since then. */
@@ -179,7 +211,7 @@ static void say_once(enum log_level level, const char *fmt, va_list ap)
 	unsigned before;
 
 	(void)vsnprintf(text, sizeof(text), fmt, ap);	/* a cut line still tells */
-	if (hold_back(text, &before))
+	if (hold_back(text, &before) || too_many(level))
 		return;
 	/* fits */
 	(void)snprintf(more, sizeof(more), "%s (and %u times before)", text, before);
@@ -227,7 +259,8 @@ void role_event(enum log_level level, const struct log_event *e, const char *fmt
 	(void)vsnprintf(text, sizeof(text), fmt, ap);	/* a cut line still tells */
 	va_end(ap);
 	/* what is asked for again and again is refused again and again */
-	if (e->id && strcmp(e->id, EVENT_REFUSAL) == 0 && hold_back(text, &before))
+	if (e->id && strcmp(e->id, EVENT_REFUSAL) == 0 &&
+	    (hold_back(text, &before) || too_many(level)))
 		return;
 	say(level, e, text);
 }

@@ -6,7 +6,9 @@
  * of others is escaped (lib/utf8.h).
  *
  * A line that was said within the last minute is not said again; the next time it tells how
- * often it was held back.  Events but refusals always are.
+ * often it was held back.  Of each priority 500 lines are said at once, and one a second in
+ * the long run: much of what is said is about files of users, who have as many as they want.
+ * How many were too many is told.  Events but refusals are always said.
  */
 #ifndef MANAGER_PARENT_LOG_H
 #define MANAGER_PARENT_LOG_H

@@ -50,10 +50,13 @@ struct list {
 int install_open_original(int originals_fd, const struct digest *original, struct err *err)
 {
 	struct digest d;
+	struct stat st;
 	char hex[65];
 
 	digest_hex(original, hex);
-	int fd = openat(originals_fd, hex, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = regular_open(originals_fd, hex, 0, &st);
+	if (fd == REGULAR_NOT)
+		return err_set(err, ERR_INPUT, "original %s: not a regular file", hex);
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "original %s: open: %s", hex, strerror(errno));
 	if (digest_fd(fd, &d, err) < 0) {

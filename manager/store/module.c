@@ -171,16 +171,16 @@ static int enter_adopted(struct modules *ms, const struct store_module *m,
 				 "a generation of which the store had no record", err);
 }
 
-/* Is `d` a generation?  1 known, 2 adopted: *g is filled but for its module; 0, -1. */
+/* Is `d` a generation?  -1, or enum module_made; adopted: *g is filled but for its module. */
 static int find_made(struct modules *ms, const char *path, int fd, const struct digest *d,
 		     struct store_generation *g, struct wr *map, struct err *err)
 {
 	int rc = store_generation_by_digest(ms->store, d, g, err);
 
 	if (rc || !ms->by.adopt || !blockmap_may_be_in(fd))
-		return rc;
+		return rc;		/* MADE_KNOWN is 1 */
 	*g = (struct store_generation){ .digest = *d, .state = STATE_INSTALLED };
-	return ms->by.adopt(ms->by.ctx, path, fd, &g->original, &g->number, map) > 0 ? 2 : 0;
+	return (int)ms->by.adopt(ms->by.ctx, path, fd, &g->original, &g->number, map);
 }
 
 int modules_digest(struct modules *ms, int fd, struct digest *out, struct err *err)
@@ -195,7 +195,7 @@ uint64_t modules_wait_ms(const struct modules *ms)
 	return ms->wait_ms;
 }
 
-/* Somebody may have changed the file: its content, *st. */
+/* Somebody may have changed the file: its content, *st.  1: what it is is told later. */
 static int look_into(struct modules *ms, const char *path, int fd, const struct stat *st,
 		     struct store_module *m, enum module_look *look, struct err *err)
 {
@@ -205,12 +205,12 @@ static int look_into(struct modules *ms, const char *path, int fd, const struct 
 	if (modules_digest(ms, fd, &c.digest, err) < 0)
 		return -1;
 	int made = find_made(ms, path, fd, &c.digest, &c.g, &map, err);
-	bool counts = made > 1 && !c.g.number;
+	bool counts = made == MADE_ADOPTED && !c.g.number;
 	c.made = made > 0;
-	if (made < 0 ||
+	if (made < 0 || made == MADE_LATER ||
 	    (counts && store_generation_next(ms->store, m->id, &c.g.number, err) < 0)) {
 		wr_free(&map);
-		return -1;
+		return made == MADE_LATER ? 1 : -1;
 	}
 	ask_what_passes(ms, m, st->st_uid, &c);
 	int rc = store_begin(ms->store, err);
@@ -218,7 +218,7 @@ static int look_into(struct modules *ms, const char *path, int fd, const struct 
 		m->seen = seen_of(st);
 		m->owner = st->st_uid;
 		rc = take_content(ms, m, &c, look, err);
-		if (rc == 0 && made > 1)
+		if (rc == 0 && made == MADE_ADOPTED)
 			rc = enter_adopted(ms, m, &c.g, counts, wr_bytes(&map), err);
 		if (rc == 0)
 			rc = note_file(ms, path, fd, st, &c.digest, err);
@@ -244,19 +244,18 @@ static int look_at(struct modules *ms, const char *path, int fd, struct store_mo
 		*look = MODULE_SAME;
 		return 0;
 	}
+	/* Whose it is matters to who may see it, and need not be read. */
+	if (m->id && m->owner != st.st_uid &&
+	    module_change_owner(ms->store, m, st.st_uid, err) < 0)
+		return -1;
 	uint64_t wait = ms->by.wait_ms ? ms->by.wait_ms(ms->by.ctx, path, st.st_uid,
 							seen.size) : 0;
-	if (!wait)
-		return look_into(ms, path, fd, &st, m, look, err);
-	/* Whose it is matters to who may see it, and need not be read. */
-	bool other = m->id && m->owner != st.st_uid;
+	int rc = wait ? 1 : look_into(ms, path, fd, &st, m, look, err);
+	if (rc <= 0)
+		return rc;
 	m->owner = st.st_uid;
-	if (other && (store_module_put(ms->store, m, err) < 0 ||
-		      store_legacy_delete(ms->store, m->id, err) < 0 ||
-		      store_signature_delete(ms->store, &m->original, err) < 0))
-		return -1;
 	m->seen = seen;
-	ms->wait_ms = wait;
+	ms->wait_ms = wait ? wait : MODULES_LATER_MS;
 	*look = MODULE_LATER;
 	return 0;
 }

@@ -24,6 +24,13 @@ enum module_passes {
 	MODULE_PASSES_FORMER,		/* what the version before it has left, still does */
 };
 
+/* Is a file a generation? */
+enum module_made {
+	MADE_NOT, MADE_KNOWN, MADE_ADOPTED,
+	MADE_LATER,		/* to be asked again in MODULES_LATER_MS */
+};
+enum { MODULES_LATER_MS = 600000 };	/* chosen */
+
 /* What the modules need of their user: morphd's Manager asks its parent, tests have their own.
  * All but `open`, `analyze` and `allows` may be NULL. */
 struct module_services {
@@ -45,11 +52,10 @@ struct module_services {
 	int (*interpret)(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 			 struct err *err);
 	/* The file, of unknown content, may be a generation of which the store has no record:
-	 * 1 it is shown to be one; *original, *number (0: it counts, and has none) and its
-	 * block map, appended to *map.
-	 * 0 it is not.  NULL: nobody can tell. */
-	int (*adopt)(void *ctx, const char *path, int fd, struct digest *original,
-		     uint32_t *number, struct wr *map);
+	 * MADE_ADOPTED, it is shown to be one; *original, *number (0: it counts, and has none)
+	 * and its block map, appended to *map.  MADE_NOT; MADE_LATER.  NULL: nobody can say. */
+	enum module_made (*adopt)(void *ctx, const char *path, int fd, struct digest *original,
+				  uint32_t *number, struct wr *map);
 	/* Another file is at *m's path: what passes on to it; *legacy, zeroed before, is freed
 	 * by who asks.  NULL: nothing does. */
 	enum module_passes (*bequeath)(void *ctx, const struct store_module *m,
@@ -77,7 +83,7 @@ enum module_look {
 	MODULE_CHANGED,		/* content changed other than by Morph: profile discarded */
 	MODULE_SWAPPED,		/* content is another generation or the original again */
 	MODULE_GONE,		/* no such file any more; *out is what was known */
-	MODULE_LATER,		/* it changed and may not be read yet; *out is what was known,
+	MODULE_LATER,		/* what it is now is told later; *out is what was known,
 				 * but `seen` is what is there */
 };
 

@@ -6,9 +6,12 @@
  */
 #include "manager/store/module_change.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "lib/err.h"
+#include "manager/store/store_made.h"
+#include "manager/store/store_ran.h"
 #include "policy/decide.h"
 
 static bool mark_replaced(void *ctx, const struct store_generation *g)
@@ -60,6 +63,35 @@ int module_change_discard(struct store *s, struct store_module *m, enum module_p
 	m->text_bytes = 0;
 	m->functions = m->movable = 0;
 	return 0;
+}
+
+int module_change_owner(struct store *s, struct store_module *m, uint32_t owner,
+			struct err *err)
+{
+	uint64_t lost = (uint64_t)(m->samples + m->outside);
+	struct store_module now = *m;
+	char detail[128];
+
+	now.samples = now.outside = 0;
+	now.updated_ns = 0;
+	now.owner = owner;
+	/* the beginning is looked for by SQL_HISTORY_IDS_OF */
+	(void)snprintf(detail, sizeof(detail), "belongs to user %" PRIu32 " now; %llu samples "
+		       "discarded", owner, (unsigned long long)lost);	/* fits */
+	if (store_begin(s, err) < 0)
+		return -1;
+	if (store_module_discard(s, m->id, err) < 0 ||
+	    store_legacy_delete(s, m->id, err) < 0 ||
+	    store_signature_delete(s, &m->original, err) < 0 ||
+	    store_ran_forget(s, m->id, err) < 0 || store_made_forget(s, m->id, err) < 0 ||
+	    store_counter_add(s, COUNTER_CHANGED, lost, err) < 0 ||
+	    store_history_add(s, m->path, "changed", detail, err) < 0 ||
+	    store_module_put(s, &now, err) < 0) {
+		store_rollback(s);
+		return -1;
+	}
+	*m = now;
+	return store_commit(s, err);
 }
 
 int module_change_put_back(struct store *s, const struct store_module *m, struct err *err)

@@ -7,7 +7,7 @@
  * The schema version is `user_version`; migrations.def holds one step a line, each run in a
  * transaction of its own together with the new version.
  *
- * Tested by tests/unit/manager/store/test_store.c.
+ * Tested by tests/unit/manager/store/test_store.c and test_store_confined.c.
  */
 #include "manager/store/store.h"
 
@@ -137,8 +137,9 @@ static int open_database(struct store *s, struct err *err)
 			     : err_set(err, ERR_SYS, "'%s': out of memory", s->file);
 	(void)sqlite3_busy_handler(s->db, wait_for_lock, s);
 	(void)sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	/* temporary files have no place that the Manager may write to (lib/confine.h) */
 	if (exec(s, "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;"
-		    "PRAGMA cache_size = -2048", err) < 0 ||
+		    "PRAGMA cache_size = -2048; PRAGMA temp_store = MEMORY", err) < 0 ||
 	    pragma(s, "PRAGMA quick_check(1)", text, sizeof(text), err) < 0)
 		return -1;
 	if (strcmp(text, "ok") != 0)

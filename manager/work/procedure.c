@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -27,9 +28,36 @@ int procedures_text_job(struct work *w, const struct ask_job *job, struct wr *ou
 
 	if (ask_run_job(w->ask, job, &limits, &fd, 1, err) < 0)
 		return -1;
-	int rc = work_read(fd, out, err);
+	struct stat st;
+	int rc = fstat(fd, &st) < 0 || st.st_size > PROCEDURES_TEXT_MOST
+			 ? err_set(err, ERR_REFUSED, "more than %d MiB of text",
+				   PROCEDURES_TEXT_MOST >> 20)
+			 : work_read(fd, out, err);
 	close(fd);
 	return rc;
+}
+
+int procedures_check_shown(const struct procedures *l, uint32_t fn, bool instructions,
+			   struct err *err)
+{
+	enum { INSN_BYTES = 8 };	/* more than most have; a block counts no NOPs */
+	uint64_t blocks = 0, insns = 0;
+
+	for (uint32_t i = 0; i < l->t.nblock; i++) {
+		const struct blocktable_block *b = &l->t.block[i];
+
+		if (b->fn != fn)
+			continue;
+		blocks++;
+		insns += b->ninsn > b->size / INSN_BYTES ? b->ninsn : b->size / INSN_BYTES;
+	}
+	if (blocks <= PROCEDURES_SHOWN_MOST &&
+	    (!instructions || insns <= PROCEDURES_SHOWN_MOST))
+		return 0;
+	return err_set(err, ERR_REFUSED, "a function of %" PRIu64 " blocks and %" PRIu64
+		       " instructions is too large to be shown%s", blocks, insns,
+		       instructions && blocks <= PROCEDURES_SHOWN_MOST ?
+		       "; --blocks shows its blocks" : "");
 }
 
 bool procedures_next_line(struct bytes *b, char *line, size_t size)
@@ -121,17 +149,31 @@ struct procedures *procedures_load(struct work *w, const struct store_module *m,
 
 /* --- names --- */
 
-int procedures_open_debug(struct work *w, const char *build_id)
+/* The parent may open all; what a file's build-id or link says is its owner's to choose, and
+ * what a debug file says he is told.  So it must be one that he can read himself. */
+static int open_readable(struct work *w, const char *path, uint32_t owner)
+{
+	struct stat st;
+	struct err err;
+	int fd = ask_open_file(w->ask, path, &err);
+
+	if (fd < 0 ||
+	    (fstat(fd, &st) == 0 && ((st.st_mode & S_IROTH) || st.st_uid == owner)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int procedures_open_debug(struct work *w, const char *build_id, uint32_t owner)
 {
 	char path[PATH_MAX];
-	struct err err;
 
 	if (strlen(build_id) < 3 || strspn(build_id, "0123456789abcdef") != strlen(build_id) ||
 	    strlen(build_id) > PATH_MAX / 2)
 		return -1;
 	(void)snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", build_id,
 		       build_id + 2);		/* length checked */
-	return ask_open_file(w->ask, path, &err);
+	return open_readable(w, path, owner);
 }
 
 /* The separate debug file that the symbols job's output points to; -1 if there is none. */
@@ -139,7 +181,6 @@ static int open_debug_file(struct work *w, const struct store_module *m, struct 
 {
 	char line[PROCEDURE_NAME_BYTES], path[PATH_MAX + 2 * PROCEDURE_NAME_BYTES];
 	char id[PROCEDURE_NAME_BYTES] = "", link[PROCEDURE_NAME_BYTES] = "";
-	struct err err;
 
 	while (procedures_next_line(&text, line, sizeof(line))) {
 		if (strncmp(line, "build-id ", 9) == 0)
@@ -147,12 +188,12 @@ static int open_debug_file(struct work *w, const struct store_module *m, struct 
 		else if (strncmp(line, "debuglink ", 10) == 0)
 			(void)snprintf(link, sizeof(link), "%s", line + 10);
 	}
-	int fd = procedures_open_debug(w, id);
+	int fd = procedures_open_debug(w, id, m->owner);
 	if (fd < 0 && *link && !strchr(link, '/')) {
 		int n = (int)(strrchr(m->path, '/') - m->path);
 
 		(void)snprintf(path, sizeof(path), "/usr/lib/debug%.*s/%s", n, m->path, link);
-		fd = strlen(path) < PATH_MAX ? ask_open_file(w->ask, path, &err) : -1;
+		fd = strlen(path) < PATH_MAX ? open_readable(w, path, m->owner) : -1;
 	}
 	return fd;
 }

@@ -37,12 +37,20 @@ uint32_t procedures_find(struct work *w, const struct procedures *l, const char 
 /* Samples of a block of the table. */
 double procedures_block_samples(const struct procedures *l, uint32_t block);
 
-/* Runs a job whose output is text. */
+/* May the function be shown, block by block, or instruction by instruction?  -1: it is so large
+ * that the answer would be too (answer.h), and what it takes to make it. */
+enum { PROCEDURES_SHOWN_MOST = 32768 };
+int procedures_check_shown(const struct procedures *l, uint32_t fn, bool instructions,
+			   struct err *err);
+
+/* Runs a job whose output is text, of some size: somebody's program may say more than there is
+ * room for. */
+enum { PROCEDURES_TEXT_MOST = 64 << 20 };		/* chosen */
 int procedures_text_job(struct work *w, const struct ask_job *job, struct wr *out,
 			struct err *err);
 /* The debug file of that build-id (hexadecimal digits), where packages keep them; -1: there is
- * none. */
-int procedures_open_debug(struct work *w, const char *build_id);
+ * none that the owner of a file with that build-id may read. */
+int procedures_open_debug(struct work *w, const char *build_id, uint32_t owner);
 /* The next line of *b as a text in `line`, cut if too long; false at the end. */
 bool procedures_next_line(struct bytes *b, char *line, size_t size);
 

@@ -145,6 +145,10 @@ int work_budget(struct work *w, uint32_t owner, uint64_t bytes, struct err *err)
 /* What jobs have taken since the last call, and bytes that were written, are the owner's; of
  * root's only what was done for a module counts. */
 void work_charge(struct work *w, int64_t module, uint32_t owner, uint64_t bytes);
+/* The same of jobs that look into a file of his, begun by work_look_begin(): they also put off
+ * when his files are looked at next (lookwait.h). */
+void work_look_begin(struct work *w);
+void work_look_end(struct work *w, uint32_t owner, uint64_t bytes);
 /* May jobs be run for a file of that owner, and so many bytes be written, by what the policy
  * allows a day?  For root's *p says that.  1; 0; -1. */
 int work_budget_left(struct work *w, uint32_t owner, uint64_t bytes, const struct policy *p,
@@ -203,8 +207,8 @@ bool work_has_room(struct work *w);
 /* --- generations of which the store has no record (work_adopt.c) --- */
 
 /* The adopter of struct module_services; ctx is the work. */
-int work_adopt(void *ctx, const char *path, int fd, struct digest *original, uint32_t *number,
-	       struct wr *map);
+enum module_made work_adopt(void *ctx, const char *path, int fd, struct digest *original,
+			    uint32_t *number, struct wr *map);
 
 /* --- one module (work_module.c) --- */
 

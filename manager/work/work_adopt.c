@@ -4,7 +4,11 @@
  * by a confined job, and believed after the proof alone (morph-verify).  So whoever claims a
  * generation of what is not theirs is not told anything about it.
  *
- * Tested by tests/e2e/undo.sh.
+ * Everybody can write files that look like one.  So what the jobs take is the owner's, in his
+ * budget and in when his next file is looked at (lookwait.h), whatever comes of it; and who has
+ * spent his budget is told later.
+ *
+ * Tested by tests/unit/manager/work/test_work_adopt.c and tests/e2e/undo.sh.
  */
 #include <unistd.h>
 
@@ -42,15 +46,14 @@ static int prove(struct work *w, const struct digest *original, int fd, bool cou
 	return rc;
 }
 
-int work_adopt(void *ctx, const char *path, int fd, struct digest *original, uint32_t *number,
-	       struct wr *map)
+static bool adopt(struct work *w, const char *path, int fd, struct digest *original,
+		  uint32_t *number, struct wr *map)
 {
-	struct work *w = ctx;
 	struct blockmap b;
 	struct err err = { 0 };
 
 	if (read_map(w, fd, map, &err) < 0)
-		return 0;			/* no generation at all */
+		return false;			/* no generation at all */
 	int rc = blockmap_read_images(wr_bytes(map), &b, &err);
 	if (rc == 0) {
 		*original = b.original;
@@ -62,4 +65,19 @@ int work_adopt(void *ctx, const char *path, int fd, struct digest *original, uin
 		role_warn("%s: looks like a generation, and is not adopted: %s", path,
 			  err.text);
 	return rc == 0;
+}
+
+enum module_made work_adopt(void *ctx, const char *path, int fd, struct digest *original,
+			    uint32_t *number, struct wr *map)
+{
+	struct work *w = ctx;
+	const uint32_t owner = work_owner(fd);
+	struct err why;
+
+	if (!w->asked_by_trusted && !w->reads_at_once && work_budget(w, owner, 0, &why) < 0)
+		return MADE_LATER;
+	work_look_begin(w);
+	bool is_one = adopt(w, path, fd, original, number, map);
+	work_look_end(w, owner, 0);
+	return is_one ? MADE_ADOPTED : MADE_NOT;
 }

@@ -5,12 +5,14 @@
  * nobody asked for; each other owner has those of section users, which hold for what he asks
  * for as well.
  *
- * Tested by tests/unit/manager/work/test_work_crash.c and tests/e2e/hostile/budget.sh.
+ * Tested by tests/unit/manager/work/test_work_crash.c, test_work_adopt.c and
+ * tests/e2e/hostile/budget.sh.
  */
 #include <inttypes.h>
 #include <sys/stat.h>
 
 #include "lib/err.h"
+#include "manager/work/lookwait.h"
 #include "manager/work/work.h"
 #include "policy/policy.h"
 
@@ -62,6 +64,19 @@ void work_charge(struct work *w, int64_t module, uint32_t owner, uint64_t bytes)
 		return;			/* what nobody's budget counts */
 	if ((ms || bytes) && store_spent_add(w->store, &c, store_now_ns(), &err) < 0)
 		role_log_err(&err);
+}
+
+void work_look_begin(struct work *w)
+{
+	work_charge(w, 0, 0, 0);		/* what others have left */
+}
+
+void work_look_end(struct work *w, uint32_t owner, uint64_t bytes)
+{
+	uint64_t ms = w->ask->job_cpu_ms - w->charged_ms;
+
+	lookwait_pay(w->lookwait, owner, ms * LOOKWAIT_OF_CPU_MS, w->now_ms());
+	work_charge(w, 0, owner, bytes);
 }
 
 uint32_t work_owner(int fd)

@@ -56,17 +56,13 @@ static int analyze_module(void *ctx, const char *path, int fd, struct wr *table,
 			err->kind = ERR_SYS;
 		return -1;
 	}
-	work_charge(w, 0, 0, 0);
+	work_look_begin(w);
 	(void)work_rule(w, path, &policy);	/* refused or not: it is counted */
 	struct ask_limits limits = work_limits(&policy);
 	struct ask_job job = { .kind = JOB_ANALYZE, .nin = 1, .in = { fd } };
-	uint64_t cpu_ms = w->ask->job_cpu_ms;
-	struct stat st;
 	int rc = ask_run_job(w->ask, &job, &limits, &out, 1, err);
-	cpu_ms = w->ask->job_cpu_ms - cpu_ms;
-	if (fstat(fd, &st) == 0)
-		lookwait_pay(w->lookwait, st.st_uid, cpu_ms * LOOKWAIT_OF_CPU_MS, w->now_ms());
 	if (rc < 0) {
+		work_look_end(w, owner, 0);
 		/* Going on would count samples of this module as outside of all blocks.
 		 * Nothing is half done: the spool file is taken in whole at the next start. */
 		if (w->ask->stop)
@@ -78,7 +74,7 @@ static int analyze_module(void *ctx, const char *path, int fd, struct wr *table,
 	}
 	rc = work_read(out, table, err);
 	close(out);
-	work_charge(w, 0, owner, rc == 0 ? table->n : 0);
+	work_look_end(w, owner, rc == 0 ? table->n : 0);
 	return rc;
 }
 

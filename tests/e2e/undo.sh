@@ -89,6 +89,40 @@ check "nothing else is installed" timeout 60 "$root/left/morphctl" --socket "$ro
 	"$root/bin/sort" "$root/bin/gzip"
 check "both originals are back" eval "is_original sort && is_original gzip"
 
+fresh
+rm -rf "$root/store/ledger" && : >"$root/store/ledger"
+check "a ledger that cannot be read" undo "$root/bin/sort"
+check "the original is back" is_original sort
+check "and that is said" said "/ledger.*going on by what files say"
+check "with --all it is no success" test "$(undo --all "$root/bin"; echo $?)" = 1
+check "but what is found comes back" is_original gzip
+fresh
+rm -rf "$root/store/ledger" && mkdir -m 700 "$root/store/ledger"
+check "a ledger that has lost its entries" undo --all
+check "says what else there is" said "2 originals are kept that the ledger does not name: --search"
+fresh
+o="$root/store/originals/$(original_of sort)"
+rm -f "$o" && mkfifo "$o"
+check "a pipe in the place of an original" test "$(undo --all; echo $?)" != 0
+check "is called that" said "$(original_of sort): not a regular file"
+check "the generation stays" is_generation sort
+check "and the other original comes back" is_original gzip
+
+# --- nobody reads what is said, or a limit of the shell's on files ---
+
+fresh
+mkfifo "$root/pipe"
+exec {reader}<>"$root/pipe" {unread}>"$root/pipe" {reader}<&-
+"$B/morphctl" --socket "$root/none" undo --store="$root/store" "$root/bin/sort" "$root/bin/gzip" 2>&$unread
+exec {unread}>&-
+check "with nobody who reads" eval "is_original sort && is_original gzip"
+fresh
+(ulimit -f 1; undo "$root/bin/sort" "$root/bin/gzip"; echo $? >"$root/code")
+check "a limit on files: originals themselves take their places, or it is an error" \
+	test "$(cat "$root/code")" -le 1
+check "each is whole" eval "(is_original sort || is_generation sort) && (is_original gzip || is_generation gzip)"
+check "nothing is beside them" test "$(ls -A "$root/bin" | wc -l)" = 2
+
 # --- files that nobody knows ---
 
 fresh

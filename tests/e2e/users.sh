@@ -181,5 +181,16 @@ check "another policy" ctl policy reload
 check "now others are seen" has "$p1" as $two list
 check "and reported" as $two report "$p1"
 check "but not changed" refused as $two restore "$p1"
+policy false
+check "the policy is as before" ctl policy reload
+# What is another one's by now tells him nothing of what it was before, nor the one before of what it is.
+check "it has samples before" eval '[ "$(as $one --json list | jq ".modules[0].samples > 0")" = true ]'
+chown $two "$p1"
+check "a file is another one's by now" ctl look
+check "he sees it" has "$p1" as $two --json list
+check "with nothing of what it was used for" eval '[ "$(as $two --json list | jq "[.modules[] | select(.path == \"$p1\") | .samples == 0] | all")" = true ]'
+check "nor of what was done" hasnot installed as $two history "$p1"
+check "the one before sees nothing" refused as $one report "$p1"
+check "root still knows what was done" has installed ctl history "$p1"
 check_here "the daemon ends with code 0" stop_daemon
 done_testing

@@ -81,6 +81,29 @@ static void events_are_said_each_time_but_refusals(void **state)
 			    "morphd[morphd]: /usr/bin/perl: swapped\n");
 }
 
+/* Of one priority: an error is not lost among them, nor is what was done. */
+static void lines_have_an_end(void **state)
+{
+	const struct log_event swap = { EVENT_SWAP, "installed", "/usr/bin/perl", 2 };
+	static char all[1 << 20];
+	unsigned said = 0;
+
+	(void)state;
+	begin();
+	for (int i = 0; i < 5000; i++)
+		role_warn("'/home/anna/%d': looks odd", i);
+	role_error("no disk");
+	role_event(LEVEL_WARNING, &swap, "%s: swapped", swap.path);
+	ssize_t n = pread(fileno(caught), all, sizeof(all) - 1, 0);
+	(void)end();
+	assert_true(n > 0);
+	for (const char *at = all; (at = strstr(at, "looks odd")); at++)
+		said++;
+	assert_in_range(said, 400, 2500);
+	assert_non_null(strstr(all, "no disk"));
+	assert_non_null(strstr(all, "swapped"));
+}
+
 static void text_of_others_is_escaped(void **state)
 {
 	(void)state;
@@ -96,6 +119,7 @@ int main(void)
 		cmocka_unit_test(the_oldest_is_forgotten),
 		cmocka_unit_test(events_are_said_each_time_but_refusals),
 		cmocka_unit_test(text_of_others_is_escaped),
+		cmocka_unit_test(lines_have_an_end),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -44,6 +44,25 @@ static void sweep(const struct place *p, int days, unsigned nentry, unsigned nor
 	assert_int_equal(swept.originals, noriginal);
 }
 
+/* Opening a pipe would wait for who writes it. */
+static void what_is_no_regular_file_is_no_original(void **state)
+{
+	struct place p = place_new();
+	struct err err = { 0 };
+	char hex[65];
+
+	(void)state;
+	assert_int_equal(do_install(&p), 0);
+	digest_hex(&p.original, hex);
+	assert_int_equal(unlinkat(p.originals_fd, hex, 0), 0);
+	assert_int_equal(mkfifoat(p.originals_fd, hex, 0400), 0);
+	(void)alarm(60);
+	assert_int_equal(install_open_original(p.originals_fd, &p.original, &err), -1);
+	(void)alarm(0);
+	assert_non_null(strstr(err.text, "not a regular file"));
+	place_free(&p);
+}
+
 static void an_installed_ones_original_stays_for_ever(void **state)
 {
 	struct place p = place_new();
@@ -388,6 +407,7 @@ static void when_all_are_in_use_the_swap_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_no_regular_file_is_no_original),
 		cmocka_unit_test(an_installed_ones_original_stays_for_ever),
 		cmocka_unit_test(a_restored_ones_original_stays_for_thirty_days),
 		cmocka_unit_test(seen_at_the_path_the_time_begins_anew),

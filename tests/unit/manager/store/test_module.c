@@ -53,11 +53,11 @@ static int analyze(void *ctx, const char *p, int fd, struct wr *table, struct er
 }
 
 /* Of content "stray", a generation whose original is "original". */
-static bool adopts;
+static enum module_made adopts;
 static const char stray[] = "\177ELF stray .morph.map";
 
-static int adopt(void *ctx, const char *p, int fd, struct digest *original, uint32_t *number,
-		 struct wr *map)
+static enum module_made adopt(void *ctx, const char *p, int fd, struct digest *original,
+			      uint32_t *number, struct wr *map)
 {
 	char text[sizeof(stray)] = "";
 
@@ -265,7 +265,7 @@ static void a_generation_without_a_record_is_adopted(void **state)
 	struct wr map = { 0 };
 
 	(void)state;
-	adopts = true;
+	adopts = MADE_ADOPTED;
 	write_bytes(path, stray, sizeof(stray));
 	assert_int_equal(look(&m), MODULE_NEW);
 	assert_int_equal(m.generation, 7);
@@ -288,8 +288,11 @@ static void what_is_not_shown_is_not_adopted(void **state)
 	struct store_module m;
 
 	(void)state;
-	adopts = false;
+	adopts = MADE_LATER;
 	write_bytes(path, stray, sizeof(stray));
+	assert_true(look(&m) == MODULE_LATER && modules_wait_ms(modules) > 0);
+	assert_int_equal(store_module_by_path(store, path, &m, NULL), 0);
+	adopts = MADE_NOT;
 	assert_int_equal(look(&m), MODULE_NEW);
 	assert_int_equal(m.generation, 0);
 	assert_true(digest_equal(&m.original, &m.present));
