@@ -62,6 +62,15 @@ static void spend(void (*code)(uint64_t))
 		code(25 * 1000 * 1000);
 }
 
+/* Of its own: what exec has cost does not count. */
+static void spend_ms(unsigned long ms)
+{
+	uint64_t end = cpu_ns() + ms * 1000000;
+
+	while (cpu_ns() < end)
+		burn(100000);
+}
+
 static int die(const char *what)
 {
 	perror(what);
@@ -264,8 +273,7 @@ int main(int argc, char **argv)
 	if (strcmp(what, "burn") == 0)
 		spend(burn);
 	else if (strcmp(what, "for") == 0 && argc == 3)
-		while (cpu_ns() < strtoul(argv[2], NULL, 10) * 1000000)
-			burn(100000);
+		spend_ms(strtoul(argv[2], NULL, 10));
 	else if (strcmp(what, "fork") == 0)
 		return run_fork();
 	else if (strcmp(what, "memfd") == 0 && argc == 3)
@@ -284,6 +292,8 @@ int main(int argc, char **argv)
 		return run_covered(argv + 2, argc - 2);
 	else if (strcmp(what, "maps") == 0 && argc == 3)
 		return run_maps(argv[0], strtoul(argv[2], NULL, 10));
+	else if (strcmp(what, "sleeper") == 0 && argc == 3)	/* until it is killed */
+		return run_maps(argv[0], strtoul(argv[2], NULL, 10)) || pause();
 	else if (strcmp(what, "short") == 0 && argc == 4)
 		return run_short(argv[0], strtoul(argv[2], NULL, 10), argv[3]);
 	else

@@ -142,6 +142,25 @@ else
 	check "does not make the manager large ($rss KiB)" test "$rss" -lt 65536
 fi
 
+# One user's 24 processes with 4,000 executable ones each, which sleep: more than a user may have.
+before=$(counted mappings_over)
+sleepers=()
+for _ in $(seq 24); do
+	setpriv --reuid 64021 --regid 64021 --clear-groups "$root/bin/many" sleeper 8000 &
+	sleepers+=($!)
+done
+asleep() { for p in "${sleepers[@]}"; do grep -q '^State:.S' "/proc/$p/status" || return 1; done; }
+check "24 processes of one user with 96,000 executable mappings sleep" within 60 asleep
+taken_in
+check "what is over is counted" more "$before" "$(counted mappings_over)"
+check "the manager does not grow by it" test "$(awk '/^Rss:/ { print $2 }' "/proc/$(role_pid manager)/smaps_rollup")" -lt 65536
+before=$(samples many)
+"$root/bin/many" maps 10
+taken_in
+check "and others are known beside them" more "$before" "$(samples many)"
+kill "${sleepers[@]}"
+wait "${sleepers[@]}" 2>/dev/null
+
 # Short lives: 2 ms each, as many as the machine can start in some seconds.
 copy brief
 before=$(samples brief) unknown=$(counted no_process) lost=$(counted lost)
