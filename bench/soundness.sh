@@ -7,8 +7,10 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 . bench/common.bash
 for t in knows_address knows_flow; do
-	B=$B tests/programs/$t.sh >"$T/$t" 2>"$T/err" || echo "$t: exit code $?" >>"$T/failed"
+	{ B=$B tests/programs/$t.sh >"$T/$t" 2>"$T/err.$t" || echo "$t: exit code $?" >>"$T/failed"; } &
+	pids+=($!)
 done
+wait "${pids[@]}"		# the others are those who write the result
 result soundness "Programs that know something of their own code"
 echo "Each source of tests/programs/knows is built in several ways, all of it that can be moved is moved in"
 echo "orders of three seeds and by a profile of its own run (some count, too), and what runs often by that"

@@ -110,6 +110,13 @@ static vaddr target_of(const struct scan *s, vaddr at, enum read_as as)
 	return r.bad ? 0 : as == AS_ADDRESS ? word : at + word;
 }
 
+/* The half is, or runs into, what an FDE covers. */
+static bool is_function_code(const struct scan *s, vaddr at)
+{
+	return s->code && (vcfi_find(&s->v->ocfi, at) != NO_FDE ||
+			   vcfi_find(&s->v->ocfi, at + HALF - 1) != NO_FDE);
+}
+
 /* The word leads to code with unwind information: to an instruction, or between two. */
 enum leads { NOWHERE, BETWEEN, START };
 
@@ -118,7 +125,8 @@ static enum leads leads_of(const struct scan *s, vaddr at, enum read_as as)
 	vaddr to = target_of(s, at, as);
 
 	if (!image_is_exec(&s->v->orig, to) || vcfi_find(&s->v->ocfi, to) == NO_FDE ||
-	    in_jump_table(s, at))
+	    in_jump_table(s, at) || is_function_code(s, at) ||
+	    is_function_code(s, at + bytes_of(as) - HALF))
 		return NOWHERE;
 	return verify_is_start(s->v, to) ? START : BETWEEN;
 }
@@ -315,13 +323,6 @@ static int refuse_word(const struct scan *s, vaddr at, vaddr to)
 	return refuse(s->v,
 		      "the code at 0x%llx was moved, but the word at 0x%llx holds its address",
 		      ULL(to), ULL(at));
-}
-
-/* The word is, or runs into, what an FDE covers. */
-static bool is_function_code(const struct scan *s, vaddr at)
-{
-	return s->code && (vcfi_find(&s->v->ocfi, at) != NO_FDE ||
-			   vcfi_find(&s->v->ocfi, at + HALF - 1) != NO_FDE);
 }
 
 /* A section of its own lists the function by a distance. */

@@ -208,6 +208,13 @@ static bool is_undecoded(const struct text *t, vaddr place)
 	return fn != NO_FN && t->prog->fn[fn].skip == SKIP_DECODE;
 }
 
+/* At n bytes there may be data. */
+static bool is_between(const struct scan *c, vaddr at, uint32_t n)
+{
+	return !is_code_section(c->s) ||
+	       (!innerwords_is_code(c->t, at) && !innerwords_is_code(c->t, at + n - 1));
+}
+
 static bool is_in_section(const struct scan *c, vaddr at, uint32_t size)
 {
 	return at >= c->s->h.sh_addr && at + size <= c->s->h.sh_addr + c->s->h.sh_size;
@@ -231,7 +238,8 @@ static struct led led(const struct scan *c, vaddr lo, vaddr hi, enum form form)
 		vaddr to = (form == ADDRESS ? 0 : lo) +
 			   (form == DISTANCE ? (vaddr)(int64_t)rd_s32(&rd) : rd_u64(&rd));
 
-		if (!innerwords_is_code(t, to) || in_a_table(c->w, lo))
+		if (!innerwords_is_code(t, to) || in_a_table(c->w, lo) ||
+		    !is_between(c, lo, size))
 			continue;
 		led.insn += is_insn(t, to);
 		led.all += is_insn(t, to) || !is_undecoded(t, to);
@@ -482,13 +490,6 @@ static void look_at_wide(const struct scan *c, vaddr at, uint64_t word)
 					  (is_in_table(c, at, 8, word) ||
 					   is_in_long_table(c, at, ADDRESS)))))
 		stay_inside(t, fn);
-}
-
-/* At n bytes there may be data. */
-static bool is_between(const struct scan *c, vaddr at, uint32_t n)
-{
-	return !is_code_section(c->s) ||
-	       (!innerwords_is_code(c->t, at) && !innerwords_is_code(c->t, at + n - 1));
 }
 
 static void look_at_section(const struct words *w, const struct section *s)

@@ -146,6 +146,22 @@ begin half_of_kind
 	.p2align 2
 	.long	L_half_of_kind - .
 	.text
+begin half_behind_code		# ... behind code that reads as distances of no instructions
+	.type	digits, @function
+	.p2align 4
+digits:
+	.cfi_startproc
+	.rept	8
+	xchg	%ax, %ax
+	.byte	0x8d, 0x80		# lea of what follows and rax
+	.long	L_unknown - 3 - .
+	.endr
+	ret
+	.cfi_endproc
+	.size	digits, .-digits
+	.p2align 3, 0xcc
+	.long	L_half_behind_code - ., 2b - .
+	.fill	64, 1, 0xcc
 begin half_between		# between functions, near both
 	.p2align 2
 	.long	L_half_between - ., 2b - .
