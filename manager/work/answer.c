@@ -89,6 +89,8 @@ static bool is_open(const struct answer *to)
 	return to && !to->closed;
 }
 
+enum { FOR_THE_REST = 64 << 10 };	/* what tables leave for what follows; chosen */
+
 static void limit(struct answer *to)
 {
 	if (to->out.n - to->sent > ANSWER_MAX_PENDING)
@@ -116,11 +118,19 @@ void answer_table(struct answer *to, const struct table *t)
 		wr_str(&to->out, table_columns(t)[i].name);
 	}
 	end(to, at);
-	for (int r = 0; r < table_nrow(t); r++) {
+	int r = 0, nrow = table_nrow(t);
+	for (; r < nrow; r++) {
 		at = begin(to, ANSWER_ROW);
 		for (int i = 0; i < ncol; i++)
 			wr_str(&to->out, table_cell(t, r, i));
 		end(to, at);
+		if (to->out.n - to->sent > ANSWER_MAX_PENDING - FOR_THE_REST)
+			break;
+	}
+	if (r < nrow) {
+		to->out.n = at;
+		answer_line(to, "%s: %d of %d rows do not fit into an answer and are left out",
+			    table_title(t), nrow - r, nrow);
 	}
 	limit(to);
 }

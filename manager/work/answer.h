@@ -54,7 +54,8 @@ struct answer {			/* zeroed: nothing said yet */
 
 /* Append to the answer; NULL: nobody listens.  A line, what is done now, a table, a sentence
  * about what failed, the end.  When more than ANSWER_MAX_PENDING bytes wait, the answer is
- * closed: whoever reads it is too slow. */
+ * closed: whoever reads it is too slow.  Of a table the last rows are left out before that, and
+ * a line tells how many. */
 void answer_line(struct answer *to, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void answer_progress(struct answer *to, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

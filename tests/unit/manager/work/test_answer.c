@@ -2,6 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -145,6 +146,45 @@ static void what_nobody_takes_closes_the_answer(void **state)
 	answer_line(NULL, "nobody listens");
 }
 
+/* Too many rows for one answer are no reason to say nothing. */
+static void of_a_large_table_the_last_rows_are_left_out(void **state)
+{
+	enum { ROWS = 5000, TEXT = 1024 };
+	static const struct table_column col[] = { { "text", TABLE_TEXT } };
+	static char text[TEXT];
+	struct table *t = table_new("large", 1, col);
+	struct answer a = { 0 };
+	struct answer_frame f;
+	uint64_t used;
+	unsigned rows = 0, told = 0, left, all;
+	bool ended = false;
+
+	(void)state;
+	memset(text, 'x', sizeof(text) - 1);
+	for (int i = 0; i < ROWS; i++)
+		table_row(t, text);
+	answer_table(&a, t);
+	answer_table(&a, t);			/* nothing of it fits, which is told */
+	answer_end(&a, 0);
+	assert_false(a.closed);
+	for (uint64_t at = 0; answer_read(bytes_at(wr_bytes(&a.out), at, a.out.n - at), &f,
+					  &used, NULL) == 1; at += used) {
+		rows += f.kind == ANSWER_ROW;
+		ended = f.kind == ANSWER_END;
+		if (f.kind == ANSWER_LINE) {
+			assert_int_equal(sscanf(answer_read_text(&f), "large: %u of %u rows",
+						&left, &all), 2);
+			assert_int_equal(all, ROWS);
+			told += left;
+		}
+	}
+	assert_true(ended);
+	assert_true(rows > 3900);
+	assert_int_equal(rows + told, 2 * ROWS);
+	table_free(t);
+	wr_free(&a.out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +193,7 @@ int main(void)
 		cmocka_unit_test(a_lying_request_is_refused),
 		cmocka_unit_test(a_table_travels_with_its_types),
 		cmocka_unit_test(what_nobody_takes_closes_the_answer),
+		cmocka_unit_test(of_a_large_table_the_last_rows_are_left_out),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
