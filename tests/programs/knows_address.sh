@@ -23,6 +23,7 @@ static_of="label tables caller"
 others=("gcc -pie -fPIE -O2 -mcmodel=medium" "gcc -pie -fPIE -O2 -fuse-ld=gold")
 others_of="range end"
 of_clang="xray"
+of_shared="callee"		# callees are known by the linker's names for those of other modules (doc/limits.md)
 
 flags_of() {		# NAME
 	case $1 in
@@ -86,6 +87,7 @@ check() {		# NAME WAY
 try() {			# NAME WAY
 	local cc=${2%% *}
 	[[ " $of_clang " = *" $1 "* && $cc != clang* ]] && return
+	[[ " $of_shared " = *" $1 "* && $2 = *-static* ]] && return
 	command -v "$cc" >/dev/null || { skip "$1, $2" "this machine has no $cc"; return; }
 	has_runtime "$1" "$2" || { skip "$1, $2" "this machine has no XRay"; return; }
 	# shellcheck disable=SC2046,SC2086	# words
