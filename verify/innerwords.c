@@ -117,6 +117,11 @@ static bool is_function_code(const struct scan *s, vaddr at)
 			   vcfi_find(&s->v->ocfi, at + HALF - 1) != NO_FDE);
 }
 
+static bool runs_into_function(const struct scan *s, vaddr at, enum read_as as)
+{
+	return is_function_code(s, at) || is_function_code(s, at + bytes_of(as) - HALF);
+}
+
 /* The word leads to code with unwind information: to an instruction, or between two. */
 enum leads { NOWHERE, BETWEEN, START };
 
@@ -125,8 +130,7 @@ static enum leads leads_of(const struct scan *s, vaddr at, enum read_as as)
 	vaddr to = target_of(s, at, as);
 
 	if (!image_is_exec(&s->v->orig, to) || vcfi_find(&s->v->ocfi, to) == NO_FDE ||
-	    in_jump_table(s, at) || is_function_code(s, at) ||
-	    is_function_code(s, at + bytes_of(as) - HALF))
+	    in_jump_table(s, at) || runs_into_function(s, at, as))
 		return NOWHERE;
 	return verify_is_start(s->v, to) ? START : BETWEEN;
 }
@@ -224,78 +228,46 @@ static bool ends_nop(const struct scan *s, uint64_t word)
 	return false;
 }
 
-static enum kind distance_at(const struct scan *s, vaddr at, vaddr *to)
+/* What the word there may be, and where it leads. */
+static enum kind kind_at(const struct scan *s, vaddr at, enum read_as as, vaddr *to)
 {
 	enum { NEAR = 16 };
-	struct rd r = rd_of(image_at(&s->v->orig, at, HALF));
-	int64_t distance = rd_s32(&r);
+	struct rd r = rd_of(image_at(&s->v->orig, at, bytes_of(as)));
+	int64_t number = as == AS_HALF ? rd_s32(&r) : (int64_t)rd_u64(&r);
 
-	*to = at + (vaddr)distance;
-	if (r.bad || are_halves((uint64_t)distance) || ends_nop(s, (uint64_t)distance) ||
-	    (distance < 0 && distance >= -NEAR && !leads_to_insn(s, *to)))
+	*to = (as == AS_ADDRESS ? 0 : at) + (vaddr)number;
+	if (r.bad)
 		return NONE;
-	return kind_of(s, (uint64_t)distance, *to, HALF);
+	if (as == AS_HALF && (are_halves((uint64_t)number) || ends_nop(s, (uint64_t)number) ||
+			      (number < 0 && number >= -NEAR && !leads_to_insn(s, *to))))
+		return NONE;
+	return kind_of(s, (uint64_t)number, *to, as == AS_HALF ? HALF : 1);
 }
 
-static enum kind word_at(const struct scan *s, vaddr at, vaddr *to)
-{
-	struct rd r = rd_of(image_at(&s->v->orig, at, FULL));
-	uint64_t word = rd_u64(&r);
-
-	*to = word;
-	return r.bad ? NONE : kind_of(s, word, word, 1);
-}
-
-/* As the comment at the top says. */
-static bool in_table(const struct scan *s, vaddr at, uint32_t size, vaddr place)
-{
-	enum kind (*what)(const struct scan *, vaddr, vaddr *) =
-		size == HALF ? distance_at : word_at;
-	bool code = false, plausible = true;
-
-	for (int i = -2; i <= 2; i++) {
-		vaddr beside = at + (vaddr)(i * (int)size);
-
-		if (i == 0 || !is_within(s, beside, size))
-			continue;
-		vaddr to = 0;
-		enum kind kind = what(s, beside, &to);
-		bool next = i == -1 || i == 1;
-		bool close = kind == CODE && to - place + CLOSE < 2 * CLOSE;
-		if (next && close)
-			return true;
-		plausible &= kind != NONE || !next;
-		code |= close;
-	}
-	return code && plausible;
-}
-
-/* What a full word may be as a distance, and where it leads. */
-static enum kind wide_distance_at(const struct scan *s, vaddr at, vaddr *to)
-{
-	*to = target_of(s, at, AS_DISTANCE);
-	return is_within(s, at, FULL) && *to ? kind_of(s, *to - at, *to, 1) : NONE;
-}
-
-/* A distance of 64 bits beside one that leads to code close by.  Or beside words that are such,
- * or counts, or whose first half is a distance: then of the full ones beside it one leads
- * somewhere, or one of the next two to code. */
-static bool in_wide_table(const struct scan *s, vaddr at, vaddr place)
+/* As the comment at the top says.  A full distance may also stand beside words whose first half
+ * is one, and it is enough that of the full ones beside it one leads anywhere, or one of the
+ * next two to any code.  Code of functions is beside nothing. */
+static bool in_table(const struct scan *s, vaddr at, enum read_as as, vaddr place)
 {
 	bool leads = false, plausible = true;
 
 	for (int i = -2; i <= 2; i++) {
-		vaddr beside = at + (vaddr)(i * FULL), to;
-		bool next = i == -1 || i == 1;
-		enum kind wide = wide_distance_at(s, beside, &to);
+		vaddr beside = at + (vaddr)(i * (int)bytes_of(as)), to = 0, half;
 
-		if (i == 0 || !is_within(s, beside, FULL))
+		if (i == 0 || !is_within(s, beside, bytes_of(as)) ||
+		    runs_into_function(s, beside, as))
 			continue;
-		if (next && wide == CODE && to - place + CLOSE < 2 * CLOSE)
+		enum kind kind = kind_at(s, beside, as, &to);
+		bool next = i == -1 || i == 1;
+		bool close = kind == CODE && to - place + CLOSE < 2 * CLOSE;
+		if (next && close)
 			return true;
-		if (next && wide == NONE && distance_at(s, beside, &to) == NONE)
+		if (next && kind == NONE &&
+		    (as != AS_DISTANCE || kind_at(s, beside, AS_HALF, &half) == NONE))
 			plausible = false;
-		leads |= wide == CODE || (wide == DATA && next);
+		leads |= close;
+		if (as == AS_DISTANCE)
+			leads |= kind == CODE || (next && kind == DATA);
 	}
 	return leads && plausible;
 }
@@ -344,7 +316,7 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	if (is_moved(v, at + distance) &&
 	    (!s->mixed ||
 	     (!are_halves(distance) && !ends_nop(s, distance) &&
-	      ((in_table(s, at, HALF, at + distance) && !stands_in_numbers(s, at, AS_HALF)) ||
+	      ((in_table(s, at, AS_HALF, at + distance) && !stands_in_numbers(s, at, AS_HALF)) ||
 	       stands_in_row(s, at, AS_HALF)))))
 		return refuse_word(s, at, at + distance);
 	if (check_entry(s, at, at + distance) < 0)
@@ -360,12 +332,12 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	if (is_moved(v, at + word) &&
 	    (!s->mixed ||
 	     (!ends_nop(s, word) &&
-	      ((in_wide_table(s, at, at + word) && !stands_in_numbers(s, at, AS_DISTANCE)) ||
+	      ((in_table(s, at, AS_DISTANCE, at + word) && !stands_in_numbers(s, at, AS_DISTANCE)) ||
 	       stands_in_row(s, at, AS_DISTANCE)))))
 		return refuse_word(s, at, at + word);
 	if (v->orig.eh.e_type == ET_EXEC && is_moved(v, word) &&
 	    (!s->mixed || (!jumps(v, has_jump, word) && !is_bytes(word) &&
-			   (in_table(s, at, FULL, word) || stands_in_row(s, at, AS_ADDRESS)))))
+			   (in_table(s, at, AS_ADDRESS, word) || stands_in_row(s, at, AS_ADDRESS)))))
 		return refuse_word(s, at, word);
 	return 0;
 }

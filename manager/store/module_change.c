@@ -75,7 +75,6 @@ int module_change_owner(struct store *s, struct store_module *m, uint32_t owner,
 	now.samples = now.outside = 0;
 	now.updated_ns = 0;
 	now.owner = owner;
-	/* the beginning is looked for by SQL_HISTORY_IDS_OF */
 	(void)snprintf(detail, sizeof(detail), "belongs to user %" PRIu32 " now; %llu samples "
 		       "discarded", owner, (unsigned long long)lost);	/* fits */
 	if (store_begin(s, err) < 0)
@@ -85,7 +84,7 @@ int module_change_owner(struct store *s, struct store_module *m, uint32_t owner,
 	    store_signature_delete(s, &m->original, err) < 0 ||
 	    store_ran_forget(s, m->id, err) < 0 || store_made_forget(s, m->id, err) < 0 ||
 	    store_counter_add(s, COUNTER_CHANGED, lost, err) < 0 ||
-	    store_history_add(s, m->path, "changed", detail, err) < 0 ||
+	    store_history_add(s, m->path, STORE_GIVEN_AWAY, detail, err) < 0 ||
 	    store_module_put(s, &now, err) < 0) {
 		store_rollback(s);
 		return -1;

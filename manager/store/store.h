@@ -575,6 +575,9 @@ int store_intent_each(struct store *s, bool (*f)(void *ctx, const struct store_i
 
 /* --- history --- */
 
+/* The event at which a file became another user's: to its owner its history begins there. */
+#define STORE_GIVEN_AWAY "given away"
+
 struct store_event {
 	uint64_t time_ns;
 	char path[PATH_MAX];
@@ -589,7 +592,7 @@ int store_history_each(struct store *s, const char *path, uint32_t limit,
 		       bool (*f)(void *ctx, const struct store_event *e), void *ctx,
 		       struct err *err);
 
-/* Only of what is a module of that owner now. */
+/* Only of what is a module of that owner now, since it is. */
 int store_history_of(struct store *s, const char *path, uint32_t owner, uint32_t limit,
 		     bool (*f)(void *ctx, const struct store_event *e), void *ctx,
 		     struct err *err);

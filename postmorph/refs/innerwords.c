@@ -225,6 +225,11 @@ static uint32_t size_of(enum form form)
 	return form == DISTANCE ? WORD : 2 * WORD;
 }
 
+static vaddr read_number(struct rd *rd, enum form form)
+{
+	return form == DISTANCE ? (vaddr)(int64_t)rd_s32(rd) : rd_u64(rd);
+}
+
 /* Of the words of that form from lo up to hi, both in the section. */
 static struct led led(const struct scan *c, vaddr lo, vaddr hi, enum form form)
 {
@@ -235,8 +240,7 @@ static struct led led(const struct scan *c, vaddr lo, vaddr hi, enum form form)
 
 	(void)rd_skip(&rd, lo - c->s->h.sh_addr);
 	for (; lo < hi && rd_left(&rd) >= size; lo += size) {
-		vaddr to = (form == ADDRESS ? 0 : lo) +
-			   (form == DISTANCE ? (vaddr)(int64_t)rd_s32(&rd) : rd_u64(&rd));
+		vaddr to = (form == ADDRESS ? 0 : lo) + read_number(&rd, form);
 
 		if (!innerwords_is_code(t, to) || in_a_table(c->w, lo) ||
 		    !is_between(c, lo, size))
@@ -319,73 +323,50 @@ static bool is_common(const struct scan *c, vaddr distance)
 }
 
 /* ... and *to where it leads. */
-static int classify_at(const struct scan *c, vaddr at, uint32_t size, vaddr *to)
+static int classify_at(const struct scan *c, vaddr at, enum form form, vaddr *to)
 {
-	struct rd rd = rd_of(image_at(&c->t->prog->img, at, size));
-	vaddr number = size == WORD ? (vaddr)(int64_t)rd_s32(&rd) : rd_u64(&rd);
+	struct rd rd = rd_of(image_at(&c->t->prog->img, at, size_of(form)));
+	vaddr number = read_number(&rd, form);
 
-	*to = size == WORD ? at + number : number;
-	if (rd.bad || (size == WORD && (is_common(c, number) ||
-					(number + NEAR < NEAR && !is_insn(c->t, *to)))))
+	*to = (form == ADDRESS ? 0 : at) + number;
+	if (rd.bad || (form == DISTANCE && (is_common(c, number) ||
+					    (number + NEAR < NEAR && !is_insn(c->t, *to)))))
 		return -1;
-	return classify(c->t, number, *to, size == WORD ? WORD : 1);
+	return classify(c->t, number, *to, form == DISTANCE ? WORD : 1);
+}
+
+/* Code of a function, or what is in another section, stands beside no word. */
+static bool is_beside(const struct scan *c, vaddr at, enum form form)
+{
+	return is_in_section(c, at, size_of(form)) && is_between(c, at, size_of(form));
 }
 
 /* Of words in between numbers of any kind some lead to an instruction by chance.  In a table of
  * them another one that leads close by stands beside it; or addresses and small numbers on both
- * sides, and one that leads close by among the next two of each side. */
-static bool is_in_table(const struct scan *c, vaddr at, uint32_t size, vaddr place)
+ * sides, and one that leads close by among the next two of each side.  For a distance of 64
+ * bits it is enough that one beside it leads somewhere, which so large a number does not by
+ * chance, or one of the next two to code; and what is beside it may begin with one of 32 bits. */
+static bool is_in_table(const struct scan *c, vaddr at, enum form form, vaddr place)
 {
+	const vaddr size = size_of(form);
 	const vaddr beside[] = { at - size, at + size, at - 2 * size, at + 2 * size };
-	bool code = false, plausible = true;
+	const bool wide = form == WIDE_DISTANCE;
+	bool leads = false, plausible = true;
 
 	for (int i = 0; i < 4; i++) {
-		if (!is_in_section(c, beside[i], size))
+		if (!is_beside(c, beside[i], form))
 			continue;
-		vaddr to = 0;
-		int kind = classify_at(c, beside[i], size, &to);
-		bool close = kind == CODE && to - place + CLOSE < 2 * CLOSE;
+		vaddr to = 0, half;
+		int kind = classify_at(c, beside[i], form, &to);
+		bool next = i < 2, close = kind == CODE && to - place + CLOSE < 2 * CLOSE;
 
-		if (close && i < 2)
+		if (close && next)
 			return true;
-		plausible &= kind >= 0 || i >= 2;
-		code |= close;
+		plausible &= !next || kind >= 0 ||
+			     (wide && classify_at(c, beside[i], DISTANCE, &half) >= 0);
+		leads |= close || (wide && (kind == CODE || (next && kind == DATA)));
 	}
-	return code && plausible;
-}
-
-/* What a word of 64 bits may be as a distance, as in classify(), and *to where it leads. */
-static int classify_wide(const struct scan *c, vaddr at, vaddr *to)
-{
-	struct rd rd = rd_of(image_at(&c->t->prog->img, at, 2 * WORD));
-	uint64_t v = rd_u64(&rd);
-
-	*to = at + v;
-	return !is_in_section(c, at, 2 * WORD) || rd.bad ? -1 : classify(c->t, v, *to, 1);
-}
-
-/* A word beside a distance of 64 bits is such a one that leads to code close by; or all beside
- * it are such ones, or small, or begin with one of 32 bits, and one of them leads somewhere by
- * all its bits, or one of the next two to code. */
-static bool distance_in_table(const struct scan *c, vaddr at, vaddr place)
-{
-	const vaddr beside[] = { at - 8, at + 8 };
-	bool leads = false, plausible = true;
-	vaddr to;
-
-	for (int i = 0; i < 2; i++) {
-		int wide = classify_wide(c, beside[i], &to);
-
-		if (!is_in_section(c, beside[i], 2 * WORD))
-			continue;
-		if (wide == CODE && to - place + CLOSE < 2 * CLOSE)
-			return true;
-		plausible &= wide >= 0 || classify_at(c, beside[i], WORD, &to) >= 0;
-		leads |= wide == DATA || wide == CODE;
-	}
-	leads |= classify_wide(c, at - 16, &to) == CODE ||
-		 classify_wide(c, at + 16, &to) == CODE;
-	return plausible && leads;
+	return leads && plausible;
 }
 
 /* Letters, a short string or the end of one, or a row of small numbers. */
@@ -455,7 +436,7 @@ static void look_at_distance(const struct scan *c, vaddr at, vaddr distance)
 
 	if (fn != NO_FN &&
 	    (!c->mixed || (!is_common(c, distance) &&
-			   ((is_in_table(c, at, WORD, at + distance) &&
+			   ((is_in_table(c, at, DISTANCE, at + distance) &&
 			     !is_amid_numbers(c, at, DISTANCE)) ||
 			    is_in_long_table(c, at, DISTANCE)))))
 		stay_inside(c->t, fn);
@@ -481,13 +462,13 @@ static void look_at_wide(const struct scan *c, vaddr at, uint64_t word)
 
 	if (fn != NO_FN &&
 	    (!c->mixed || (!is_of_nop(c, word) &&
-			   ((distance_in_table(c, at, at + word) &&
+			   ((is_in_table(c, at, WIDE_DISTANCE, at + word) &&
 			     !is_amid_numbers(c, at, WIDE_DISTANCE)) ||
 			    is_in_long_table(c, at, WIDE_DISTANCE)))))
 		stay_inside(t, fn);
 	fn = t->prog->img.pie_or_dso ? NO_FN : inside_of(t, word);
 	if (fn != NO_FN && (!c->mixed || (!may_be_jumped_to(t, fn, word) && !is_bytes(word) &&
-					  (is_in_table(c, at, 8, word) ||
+					  (is_in_table(c, at, ADDRESS, word) ||
 					   is_in_long_table(c, at, ADDRESS)))))
 		stay_inside(t, fn);
 }

@@ -4,11 +4,7 @@
 	.hidden	_start
 	.type	_start, @function
 _start:
-	nop
-	nop
-	nop
-	nop
-	nop
+	.fill	5, 1, 0x90
 	ret
 	.size	_start, .-_start
 

@@ -162,6 +162,18 @@ digits:
 	.p2align 3, 0xcc
 	.long	L_half_behind_code - ., 2b - .
 	.fill	64, 1, 0xcc
+begin half_gap			# right behind code, with numbers between
+	.type	tight, @function
+	.p2align 4
+tight:
+	.cfi_startproc
+	mov	%edi, %eax
+	add	$0x11223344, %eax
+	ret
+	.cfi_endproc
+	.size	tight, .-tight
+	.long	L_half_gap - ., 5, 2b - ., 6
+	.fill	64, 1, 0xcc
 begin half_between		# between functions, near both
 	.p2align 2
 	.long	L_half_between - ., 2b - .

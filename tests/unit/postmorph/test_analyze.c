@@ -126,7 +126,7 @@ static void a_function_that_data_knows_inside_stays(void **state)
 		{ "half_of_entry", SKIP_LISTED }, { "full_of_entry", SKIP_LISTED },
 		{ "half_of_note", SKIP_INNER_WORD }, { "half_of_kind", SKIP_INNER_WORD },
 		{ "half_between", SKIP_INNER_WORD }, { "half_in_front", SKIP_INNER_WORD },
-		{ "half_behind_code", SKIP_INNER_WORD },
+		{ "half_behind_code", SKIP_INNER_WORD }, { "half_gap", SKIP_INNER_WORD },
 		{ "full_between", SKIP_INNER_WORD },
 		{ "half_of_nops", SKIP_NONE }, { "half_beside_table", SKIP_INNER_WORD },
 		{ "switches_more", SKIP_NONE },

@@ -62,6 +62,7 @@ static void what_data_knows_inside_has_no_image(void **state)
 		{ any, "half_of_kind", "holds its address" },
 		{ any, "half_between", "holds its address" },
 		{ any, "half_behind_code", "holds its address" },
+		{ any, "half_gap", "holds its address" },
 		{ any, "half_in_front", "holds its address" },
 		{ any, "full_between", "holds its address" },
 		{ any, "half_beside_table", "holds its address" },

@@ -131,6 +131,32 @@ static void a_loop_of_changes_is_read_less_and_less(void **state)
 	daemon_close(&d);
 }
 
+static bool owes(const struct daemon *d, uint32_t uid)
+{
+	for (int i = 0; i < LOOKWAIT_OWNERS; i++)
+		if (d->m.work.lookwait->owner[i].used && d->m.work.lookwait->owner[i].uid == uid)
+			return d->m.work.lookwait->owner[i].spent > 0;
+	return false;
+}
+
+/* He has no files: what it costs to answer him is his all the same. */
+static void what_an_answer_takes_is_the_askers(void **state)
+{
+	enum { ASKER = DAEMON_NOBODY + 1 };
+	static const char *const report[] = { "report" };
+	struct daemon d;
+	int code;
+
+	(void)state;
+	daemon_open(&d, policy);
+	for (int i = 0; i < 20000 && !owes(&d, ASKER); i++) {	/* of CPU time, at last a ms */
+		free(daemon_ask(&d, ASKER, 1, report, &code));
+		daemon_now_ms += 1000;
+	}
+	assert_true(owes(&d, ASKER));
+	daemon_close(&d);
+}
+
 /* As many files as he likes. */
 static void a_user_with_many_files_costs_no_more(void **state)
 {
@@ -369,6 +395,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_change_is_seen_when_it_has_settled),
 		cmocka_unit_test(a_loop_of_changes_is_read_less_and_less),
+		cmocka_unit_test(what_an_answer_takes_is_the_askers),
 		cmocka_unit_test(a_user_with_many_files_costs_no_more),
 		cmocka_unit_test(requests_are_answered_between_slices),
 		cmocka_unit_test(roots_requests_do_not_wait_for_users),
