@@ -172,7 +172,7 @@ tight:
 	ret
 	.cfi_endproc
 	.size	tight, .-tight
-	.long	L_half_gap - ., 5, 2b - ., 6
+	.long	L_half_gap - ., 5, L_half - ., 6
 	.fill	64, 1, 0xcc
 begin half_between		# between functions, near both
 	.p2align 2
@@ -223,26 +223,40 @@ begin full_most			# ... and fewer
 	.quad	0, L_full_most - ., 2b - ., 0
 	.zero	128
 	.text
-begin full_second		# of pairs with a number
+	.macro apart			# from words that belong to others
 	.section .rodata
 	.p2align 3
-	.quad	1, L_full_second - ., 2, 2b - ., 3
+	.zero	160
+	.endm
+begin full_second		# of pairs with a number
+	apart
+	.quad	1, L_full_second - ., 2, L_half - ., 3
+	.text
+begin full_spread		# ... that nothing else in a table is
+	apart
+	.quad	0x1122334455667788, L_full_spread - ., 0x1122334455667788, L_half - ., 2
 	.text
 begin full_and_halves		# ... with two of 32 bits
-	.section .rodata
-	.p2align 3
-	.long	2b - ., 0x11223344
+	apart
+	.long	L_half - ., 0x11223344
 	.quad	L_full_and_halves - .
-	.long	2b - ., 0x11223344
-	.quad	2b - .
-	.text
-begin full_far			# in a row that leads far apart
-	.section .rodata
-	.p2align 3
-	.rept	7
+	.long	L_half - ., 0x11223344
 	.quad	L_half - .
+	.text
+	.macro wide_record to		# so long that rows of words of 32 bits end in it
+	.quad	\to - .
+	.fill	9, 8, 0x1122334455667788
+	.endm
+begin full_far			# one of eight that lead far from each other
+	apart
+	.irp	n, 1, 2, 3, 4
+	wide_record L_away\n
 	.endr
-	.quad	L_full_far - ., 0x1122334455667788
+	wide_record L_full_far
+	.irp	n, 5, 6, 7
+	wide_record L_away\n
+	.endr
+	apart
 	.text
 begin full_pair			# among numbers
 	.section .rodata

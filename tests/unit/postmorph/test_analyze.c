@@ -133,6 +133,7 @@ static void a_function_that_data_knows_inside_stays(void **state)
 		{ "full_alone", SKIP_NONE }, { "full_amid", SKIP_NONE },
 		{ "full_most", SKIP_INNER_WORD }, { "full_second", SKIP_INNER_WORD },
 		{ "full_and_halves", SKIP_INNER_WORD }, { "full_far", SKIP_INNER_WORD },
+		{ "full_spread", SKIP_NONE }, { "full_beside_memory", SKIP_INNER_WORD },
 		{ "full_pair", SKIP_INNER_WORD },
 		{ "record1", SKIP_INNER_WORD }, { "record8", SKIP_INNER_WORD },
 		{ "full", SKIP_INNER_WORD }, { "symbol", SKIP_WATCHED },
