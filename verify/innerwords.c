@@ -272,6 +272,15 @@ static bool in_table(const struct scan *s, vaddr at, enum read_as as, vaddr plac
 	return leads && plausible;
 }
 
+/* The word is one of a table, and no number that leads to `place` by chance. */
+static bool is_listed_by(const struct scan *s, vaddr at, enum read_as as, vaddr place)
+{
+	if (stands_in_row(s, at, as))
+		return true;
+	return in_table(s, at, as, place) &&
+	       (as == AS_ADDRESS || !stands_in_numbers(s, at, as));
+}
+
 /* A string of a few letters, or a few bytes that count something. */
 static bool is_bytes(uint64_t word)
 {
@@ -316,8 +325,7 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	if (is_moved(v, at + distance) &&
 	    (!s->mixed ||
 	     (!are_halves(distance) && !ends_nop(s, distance) &&
-	      ((in_table(s, at, AS_HALF, at + distance) && !stands_in_numbers(s, at, AS_HALF)) ||
-	       stands_in_row(s, at, AS_HALF)))))
+	      is_listed_by(s, at, AS_HALF, at + distance))))
 		return refuse_word(s, at, at + distance);
 	if (check_entry(s, at, at + distance) < 0)
 		return -1;
@@ -332,12 +340,11 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	if (is_moved(v, at + word) &&
 	    (!s->mixed ||
 	     (!ends_nop(s, word) &&
-	      ((in_table(s, at, AS_DISTANCE, at + word) && !stands_in_numbers(s, at, AS_DISTANCE)) ||
-	       stands_in_row(s, at, AS_DISTANCE)))))
+	      is_listed_by(s, at, AS_DISTANCE, at + word))))
 		return refuse_word(s, at, at + word);
 	if (v->orig.eh.e_type == ET_EXEC && is_moved(v, word) &&
 	    (!s->mixed || (!jumps(v, has_jump, word) && !is_bytes(word) &&
-			   (in_table(s, at, AS_ADDRESS, word) || stands_in_row(s, at, AS_ADDRESS)))))
+			   is_listed_by(s, at, AS_ADDRESS, word))))
 		return refuse_word(s, at, word);
 	return 0;
 }

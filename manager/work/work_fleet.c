@@ -68,7 +68,7 @@ static bool is_of_many(struct work *w, const struct store_module *m)
 	struct share s;
 
 	(void)work_rule(w, m->path, &policy);
-	policy.share_agreed.n = 0;		/* that is to layouts, and not to be told elsewhere */
+	policy.share_agreed.n = 0;	/* to layouts, and not that others are told */
 	return work_share(w, m, &policy, &s, NULL) == 0 && s.enough;
 }
 

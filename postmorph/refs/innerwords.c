@@ -345,7 +345,8 @@ static bool is_beside(const struct scan *c, vaddr at, enum form form)
  * them another one that leads close by stands beside it; or addresses and small numbers on both
  * sides, and one that leads close by among the next two of each side.  For a distance of 64
  * bits it is enough that one beside it leads somewhere, which so large a number does not by
- * chance, or one of the next two to code; and what is beside it may begin with one of 32 bits. */
+ * chance, or one of the next two to code; and what is beside it may begin with one of 32
+ * bits. */
 static bool is_in_table(const struct scan *c, vaddr at, enum form form, vaddr place)
 {
 	const vaddr size = size_of(form);
@@ -419,6 +420,14 @@ static bool is_in_long_table(const struct scan *c, vaddr at, enum form form)
 	return 1 + count_led(c, at, form, size) + count_led(c, at, form, -size) >= ROW;
 }
 
+/* A word of mixed data that leads there is one of a table. */
+static bool is_listed(const struct scan *c, vaddr at, enum form form, vaddr place)
+{
+	return is_in_long_table(c, at, form) ||
+	       (is_in_table(c, at, form, place) &&
+		(form == ADDRESS || !is_amid_numbers(c, at, form)));
+}
+
 /* A distance in a section of its own leads to the entry. */
 static void stay_listed(const struct scan *c, vaddr place)
 {
@@ -436,9 +445,7 @@ static void look_at_distance(const struct scan *c, vaddr at, vaddr distance)
 
 	if (fn != NO_FN &&
 	    (!c->mixed || (!is_common(c, distance) &&
-			   ((is_in_table(c, at, DISTANCE, at + distance) &&
-			     !is_amid_numbers(c, at, DISTANCE)) ||
-			    is_in_long_table(c, at, DISTANCE)))))
+			   is_listed(c, at, DISTANCE, at + distance))))
 		stay_inside(c->t, fn);
 }
 
@@ -462,14 +469,11 @@ static void look_at_wide(const struct scan *c, vaddr at, uint64_t word)
 
 	if (fn != NO_FN &&
 	    (!c->mixed || (!is_of_nop(c, word) &&
-			   ((is_in_table(c, at, WIDE_DISTANCE, at + word) &&
-			     !is_amid_numbers(c, at, WIDE_DISTANCE)) ||
-			    is_in_long_table(c, at, WIDE_DISTANCE)))))
+			   is_listed(c, at, WIDE_DISTANCE, at + word))))
 		stay_inside(t, fn);
 	fn = t->prog->img.pie_or_dso ? NO_FN : inside_of(t, word);
 	if (fn != NO_FN && (!c->mixed || (!may_be_jumped_to(t, fn, word) && !is_bytes(word) &&
-					  (is_in_table(c, at, ADDRESS, word) ||
-					   is_in_long_table(c, at, ADDRESS)))))
+					  is_listed(c, at, ADDRESS, word))))
 		stay_inside(t, fn);
 }
 

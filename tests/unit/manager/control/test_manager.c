@@ -133,9 +133,12 @@ static void a_loop_of_changes_is_read_less_and_less(void **state)
 
 static bool owes(const struct daemon *d, uint32_t uid)
 {
-	for (int i = 0; i < LOOKWAIT_OWNERS; i++)
-		if (d->m.work.lookwait->owner[i].used && d->m.work.lookwait->owner[i].uid == uid)
-			return d->m.work.lookwait->owner[i].spent > 0;
+	for (int i = 0; i < LOOKWAIT_OWNERS; i++) {
+		const struct lookwait_bucket *b = &d->m.work.lookwait->owner[i];
+
+		if (b->used && b->uid == uid)
+			return b->spent > 0;
+	}
 	return false;
 }
 

@@ -31,7 +31,8 @@ static const char alone[] = MODULES;
 static const char three[] = MODULES "users:\n  share_layouts: 3\n";
 static const char agreed[] = MODULES "users:\n  share_layouts: 3\n  agreed: [\"50001\"]\n";
 static const char given[] = MODULES
-	"users:\n  share_layouts: 3\n  agreed: [\"50001\"]\nshare:\n  conninfo: host=nowhere\n  send: [\"@/*\"]\n";
+	"users:\n  share_layouts: 3\n  agreed: [\"50001\"]\n"
+	"share:\n  conninfo: host=nowhere\n  send: [\"@/*\"]\n";
 static const char by_rule[] = MODULES
 	"rules:\n  - name: shared tools\n    paths: [\"@/shared*\"]\n    share_layouts: 3\n";
 
