@@ -154,19 +154,20 @@ static unsigned lines_of(const char *text)
 	return n;
 }
 
-/* With as many programs as there is room for, at least one. */
+/* With as many programs as there is room for; at least one, unless something is wrong. */
 static void show_fitting(const struct ctl *ctl, const struct ctl_tables *t)
 {
 	const struct table *programs = find(t, "programs");
 	unsigned room = screen_lines();
 	int n = programs ? table_nrow(programs) : 0;
+	int least = find(t, "problems") ? 0 : 1;
 	struct screen s;
 
 	for (;;) {
 		screen_open(&s, ctl);
 		show_screen(s.out, t, n, &s.look);
 		(void)fflush(s.out);		/* to memory */
-		if (n <= 1 || !room || lines_of(s.text) < room)
+		if (n <= least || !room || lines_of(s.text) < room)
 			break;
 		screen_drop(&s);
 		n--;

@@ -53,7 +53,12 @@ names() { report | jq -c "$(of "$1") | map(.procedure) | sort"; }
 share() { report | jq "$(of "$1") | (map(.samples) | add) as \$all |
 	(.[] | select(.procedure == \"$2\")).samples / \$all * 100 | . > $3 - 12 and . < $3 + 12" | grep -qx true; }
 none='["[code made at run time]"]'
-unnamed() { local n; n=$(names "$1"); echo "$n"; [ "$n" = "$none" ]; }
+unnamed() {		# once its samples have come
+	local n program=$1
+	within 30 eval 'taken_in; n=$(names "$program"); [ "$n" != "[]" ]'
+	echo "$n"
+	[ "$n" = "$none" ]
+}
 as() {			# UID COMMAND...
 	setpriv --reuid "$1" --regid "$1" --clear-groups timeout 120 "$root/morphctl" --socket "$root/sock" "${@:2}"
 }
