@@ -105,6 +105,14 @@ static void put_branches(struct perf_set *set, uint32_t pid)
 	put(set, &w);
 }
 
+/* A sample without its registers. */
+static void put_broken(struct perf_set *set)
+{
+	struct wr w = begun_sample(1);
+
+	put(set, &w);
+}
+
 static void put_count(struct perf_set *set, uint32_t type, uint64_t count)
 {
 	struct wr w = begun(type, 0);

@@ -212,6 +212,45 @@ static void what_the_parent_asks_is_answered_in_order(void **state)
 	assert_int_equal(s->set.tail, s->set.head);
 }
 
+/* Each is told once, with another number than the others. */
+static void every_figure_has_its_place(void **state)
+{
+	struct scene *s = *state;
+	struct wr odd = begun(4711, 0);
+
+	s->set.format.state = s->set.guards = s->options.switched = true;
+	s->set.format.branches = s->options.registers = true;
+	s->set.branches_hz = 100;
+	for (int i = 0; i < 2; i++)
+		put_state(&s->set, SOMEBODY);
+	for (int i = 0; i < 3; i++)
+		put_branches(&s->set, SOMEBODY);
+	for (int i = 0; i < 4; i++)
+		put_count(&s->set, PERF_RECORD_THROTTLE, 0);
+	wr_u64(&odd, 0);
+	wr_u64(&odd, next_ns++);
+	put(&s->set, &odd);
+	put_broken(&s->set);
+	say(s, MSG_FLUSH, 0);
+	say(s, MSG_END, 0);
+	assert_int_equal(run(s), 0);
+	(void)told(s, MSG_WATCHING);
+	struct msg m = told(s, MSG_MONITOR_COUNTS);
+	assert_int_equal(m.num[MSG_MONITOR_COUNTS_samples], 2);
+	assert_int_equal(m.num[MSG_MONITOR_COUNTS_states], 2);
+	assert_int_equal(m.num[MSG_MONITOR_COUNTS_stacks_private], 3);
+	assert_int_equal(m.num[MSG_MONITOR_COUNTS_throttled], 4);
+	assert_int_equal(m.num[MSG_MONITOR_COUNTS_unknown], 1);
+	assert_int_equal(m.num[MSG_MONITOR_COUNTS_malformed], 1);
+	assert_int_equal(m.num[MSG_MONITOR_COUNTS_branches_hz], 100);
+	assert_int_equal(m.num[MSG_MONITOR_COUNTS_registers], 1);
+	assert_true(m.num[MSG_MONITOR_COUNTS_events] >= 6);
+	(void)told(s, MSG_FLUSHED);
+	m = told(s, MSG_MONITOR_COUNTS);
+	assert_true(m.num[MSG_MONITOR_COUNTS_spool_bytes] > 0);
+	assert_int_equal(m.num[MSG_MONITOR_COUNTS_registers], 1);
+}
+
 static void running_processes_come_before_what_is_sampled(void **state)
 {
 	struct scene *s = *state;
@@ -353,6 +392,7 @@ static void a_crash_is_told_at_once(void **state)
 	struct scene *s = *state;
 
 	put_crash(&s->set, SOMEBODY);
+	put_sample(&s->set, SOMEBODY, false);
 	half_full(s);
 	say(s, MSG_END, 0);
 	assert_int_equal(run(s), 0);
@@ -484,6 +524,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(what_the_parent_asks_is_answered_in_order),
+		T(every_figure_has_its_place),
 		T(running_processes_come_before_what_is_sampled),
 		T(what_comes_during_a_look_is_not_lost),
 		T(the_last_drain_holds_nothing_back),
