@@ -181,7 +181,7 @@ static int check_flags(int fd, struct err *err)
 	return 0;
 }
 
-static int check_xattrs(int fd, struct err *err)
+static int check_xattrs(int fd, bool back, struct err *err)
 {
 	static const struct {
 		const char *name, *reason;
@@ -191,7 +191,7 @@ static int check_xattrs(int fd, struct err *err)
 		{ "security.evm", "it is protected by EVM" },
 	};
 
-	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+	for (size_t i = back ? 1 : 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		if (fgetxattr(fd, refused[i].name, NULL, 0) >= 0)
 			return err_set(err, ERR_REFUSED, "%s", refused[i].reason);
 		if (errno != ENODATA && errno != EOPNOTSUPP)
@@ -201,17 +201,17 @@ static int check_xattrs(int fd, struct err *err)
 	return 0;
 }
 
-int install_file_check(const struct install_file *f, struct err *err)
+int install_file_check(const struct install_file *f, bool back, struct err *err)
 {
 	if (f->fd < 0 && f->st.st_mode)
 		return err_set(err, ERR_REFUSED, "not a regular file");
 	if (f->fd < 0)
 		return err_set(err, ERR_REFUSED, "no such file");
-	if (f->st.st_mode & (S_ISUID | S_ISGID))
+	if (!back && f->st.st_mode & (S_ISUID | S_ISGID))
 		return err_set(err, ERR_REFUSED, "it is set-id");
 	if (install_file_check_dirs(f, err) < 0 || check_flags(f->fd, err) < 0)
 		return -1;
-	return check_xattrs(f->fd, err);
+	return check_xattrs(f->fd, back, err);
 }
 
 /* --- copies --- */
@@ -279,13 +279,17 @@ static int copy_xattrs(int from, int to, struct err *err)
 int install_copy_attributes(int from, const struct stat *st, int to, struct err *err)
 {
 	const struct timespec times[2] = { st->st_atim, st->st_mtim };
+	struct stat made;
 
 	/* chown clears mode bits and capabilities, so it comes first; an ACL is an extended
 	 * attribute and chmod would change its mask, so chmod comes before those. */
 	if (fchown(to, st->st_uid, st->st_gid) < 0)
 		return err_set(err, ERR_SYS, "chown: %s", strerror(errno));
-	if (fchmod(to, st->st_mode & 07777) < 0)
+	if (fchmod(to, st->st_mode & 07777) < 0 || fstat(to, &made) < 0)
 		return err_set(err, ERR_SYS, "chmod: %s", strerror(errno));
+	if (made.st_mode != st->st_mode)	/* without CAP_FSETID */
+		return err_set(err, ERR_SYS, "chmod: mode %04o became %04o",
+			       (unsigned)st->st_mode & 07777, (unsigned)made.st_mode & 07777);
 	if (copy_xattrs(from, to, err) < 0)
 		return -1;
 	if (futimens(to, times) < 0)

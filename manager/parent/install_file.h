@@ -29,8 +29,9 @@ int install_file_open(const char *path, struct install_file *out, struct err *er
 void install_file_close(struct install_file *f);
 
 /* Every reason not to touch the file or its directory (ERR_REFUSED), but for its other names
- * (install_set.h). */
-int install_file_check(const struct install_file *f, struct err *err);
+ * (install_set.h).  `back`: its original comes back, to which that it was made set-id, or was
+ * given capabilities, is handed on. */
+int install_file_check(const struct install_file *f, bool back, struct err *err);
 /* Those of the directory and all above it alone; f->st is the file's. */
 int install_file_check_dirs(const struct install_file *f, struct err *err);
 

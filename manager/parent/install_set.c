@@ -253,7 +253,7 @@ int install_set_check(struct install_set *s, bool all, struct err *err)
 {
 	struct err why;
 
-	if (install_file_check(&s->f[0], err) < 0)
+	if (install_file_check(&s->f[0], !all, err) < 0)
 		return -1;
 	for (unsigned i = s->n; i-- > 1; ) {
 		if (check_name(s, i, &why) == 0)

@@ -39,8 +39,9 @@ const char *install_set_path(const struct install_set *s, unsigned i);
  * there while it replaces it. */
 bool install_set_is_temporary(const char *name);
 
-/* Every reason not to touch the file (ERR_REFUSED).  `all`: one is that a name was not found,
- * or must not be touched; else such a name is left out of the set. */
+/* Every reason not to touch the file (ERR_REFUSED).  `all`, for a generation: one is that a
+ * name was not found, or must not be touched; else, for an original that comes back, such a
+ * name is left out of the set. */
 int install_set_check(struct install_set *s, bool all, struct err *err);
 
 /* What is done under those names; done == NULL: nobody asks. */

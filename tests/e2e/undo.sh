@@ -57,6 +57,14 @@ check "its original is back" is_original gzip
 check "it still is the user's" test "$(stat -c %U "$root/bin/gzip")" = nobody
 
 fresh
+chmod 4751 "$root/bin/sort"
+setcap cap_net_raw+ep "$root/bin/gzip" 2>/dev/null && caps=1
+check "what was made set-id since, or was given capabilities" undo "$root/bin/sort" "$root/bin/gzip"
+check "both originals are back" eval "is_original sort && is_original gzip"
+check "with what they were given" test "$(stat -c %a "$root/bin/sort")" = 4751
+[ -n "${caps:-}" ] && check "and with the capabilities" grep -q cap_net_raw <<<"$(getcap "$root/bin/gzip")"
+
+fresh
 how=restore
 check "restore is the same" undo --all
 check "both originals are back" eval "is_original sort && is_original gzip"

@@ -448,6 +448,19 @@ static void says(const struct err *err, const char *what, const char *reason)
 	assert_int_equal(err->kind, ERR_REFUSED);
 }
 
+/* What comes back does so under all names that are found, and with what its file was given. */
+static bool stops_swaps_alone(const char *reason)
+{
+	static const char *const alone[] = {
+		"hard link", "hard_links", "set-id", "capabilities"
+	};
+
+	for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
+		if (strstr(reason, alone[i]))
+			return true;
+	return false;
+}
+
 /* Whoever asks, and for what: a question, a swap, a restore. */
 static void refused(const struct place *p, const char *path, const char *reason)
 {
@@ -461,8 +474,7 @@ static void refused(const struct place *p, const char *path, const char *reason)
 	assert_int_equal(install_generation(&r, &err), -1);
 	says(&err, "swap", reason);
 	assert_int_equal(install_restore(&back, &err), -1);
-	/* what comes back does so under all names that are found */
-	if (!strstr(reason, "hard link") && !strstr(reason, "hard_links"))
+	if (!stops_swaps_alone(reason))
 		says(&err, "restore", reason);
 }
 
