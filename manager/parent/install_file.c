@@ -133,6 +133,27 @@ static int check_dir(int dir, const struct stat *st, uid_t owner, const char *wh
 	return 0;
 }
 
+/* Also of the directory: in one that can only grow a new file could be neither swapped in nor
+ * removed. */
+static int check_flags(int fd, const char *which, struct err *err)
+{
+	int flags;
+
+	if (ioctl(fd, FS_IOC_GETFLAGS, &flags) < 0) {
+		if (errno == ENOTTY || errno == EOPNOTSUPP || errno == EINVAL ||
+		    errno == ENOSYS)
+			return 0;	/* the file system has no such flags */
+		return err_set(err, ERR_SYS, "flags: %s", strerror(errno));
+	}
+	if (flags & FS_IMMUTABLE_FL)
+		return err_set(err, ERR_REFUSED, "%s is immutable", which);
+	if (flags & FS_APPEND_FL)
+		return err_set(err, ERR_REFUSED, "%s is append-only", which);
+	if (flags & FS_VERITY_FL)
+		return err_set(err, ERR_REFUSED, "%s is protected by fs-verity", which);
+	return 0;
+}
+
 /* The file's directory and all above it, up from the descriptor: whoever could put another
  * one in the place of one of them could choose which file it is that we swap. */
 int install_file_check_dirs(const struct install_file *f, struct err *err)
@@ -141,6 +162,8 @@ int install_file_check_dirs(const struct install_file *f, struct err *err)
 	const char *which = "its directory";
 	struct stat st, up;
 
+	if (dir >= 0 && check_flags(dir, which, err) < 0)
+		goto out;
 	while (dir >= 0 && fstat(dir, &st) == 0) {
 		if (check_dir(dir, &st, f->st.st_uid, which, err) < 0)
 			goto out;
@@ -160,25 +183,6 @@ out:
 	if (dir >= 0)
 		close(dir);
 	return rc;
-}
-
-static int check_flags(int fd, struct err *err)
-{
-	int flags;
-
-	if (ioctl(fd, FS_IOC_GETFLAGS, &flags) < 0) {
-		if (errno == ENOTTY || errno == EOPNOTSUPP || errno == EINVAL ||
-		    errno == ENOSYS)
-			return 0;	/* the file system has no such flags */
-		return err_set(err, ERR_SYS, "flags: %s", strerror(errno));
-	}
-	if (flags & FS_IMMUTABLE_FL)
-		return err_set(err, ERR_REFUSED, "it is immutable");
-	if (flags & FS_APPEND_FL)
-		return err_set(err, ERR_REFUSED, "it is append-only");
-	if (flags & FS_VERITY_FL)
-		return err_set(err, ERR_REFUSED, "it is protected by fs-verity");
-	return 0;
 }
 
 static int check_xattrs(int fd, bool back, struct err *err)
@@ -209,7 +213,7 @@ int install_file_check(const struct install_file *f, bool back, struct err *err)
 		return err_set(err, ERR_REFUSED, "no such file");
 	if (!back && f->st.st_mode & (S_ISUID | S_ISGID))
 		return err_set(err, ERR_REFUSED, "it is set-id");
-	if (install_file_check_dirs(f, err) < 0 || check_flags(f->fd, err) < 0)
+	if (install_file_check_dirs(f, err) < 0 || check_flags(f->fd, "it", err) < 0)
 		return -1;
 	return check_xattrs(f->fd, back, err);
 }

@@ -526,10 +526,22 @@ static void what_must_not_be_touched_is_refused_with_its_reason(void **state)
 	place_free(&p);
 }
 
+/* Where the file system has them. */
+static void refused_with_flag(const struct place *p, const char *path, int flag,
+			      const char *reason)
+{
+	int fd = open(path, O_RDONLY), none = 0;
+
+	if (ioctl(fd, FS_IOC_SETFLAGS, &flag) == 0) {
+		refused(p, p->path, reason);
+		assert_int_equal(ioctl(fd, FS_IOC_SETFLAGS, &none), 0);
+	}
+	close(fd);
+}
+
 static void what_only_root_can_make_is_refused_too(void **state)
 {
 	struct place p = place_new();
-	int flags = FS_IMMUTABLE_FL, none = 0;
 	struct err err;
 
 	(void)state;
@@ -578,12 +590,9 @@ static void what_only_root_can_make_is_refused_too(void **state)
 	}
 	cap_free(cap);
 
-	int fd = open(p.path, O_RDONLY);
-	if (ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0) {
-		refused(&p, p.path, "immutable");
-		assert_int_equal(ioctl(fd, FS_IOC_SETFLAGS, &none), 0);
-	}
-	close(fd);
+	refused_with_flag(&p, p.path, FS_IMMUTABLE_FL, "it is immutable");
+	refused_with_flag(&p, p.dir, FS_APPEND_FL, "its directory is append-only");
+	assert_int_equal(entries(p.dir), 1);
 	place_free(&p);
 }
 
