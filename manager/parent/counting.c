@@ -486,20 +486,24 @@ static void earn(struct counting *c, uint64_t now)
 	c->left_ms = now;
 }
 
+/* What a queue holds by default, 16,384 events: who opens files faster than they are read here
+ * does not keep us in the loop. */
+enum { READS = 64 };
+
 static bool read_events(struct counting *c, uint64_t now)
 {
 	_Alignas(struct inotify_event) char buffer[4096];
 	bool any = false;
 	ssize_t n;
 
-	while ((n = read(c->inotify, buffer, sizeof(buffer))) > 0) {
+	for (int i = 0; i < READS && (n = read(c->inotify, buffer, sizeof(buffer))) > 0; i++) {
 		/* Events of files have no name: all are of one size. */
 		for (char *at = buffer; at < buffer + n; at += sizeof(struct inotify_event)) {
 			const struct inotify_event *e = (const void *)at;
 
-			for (int i = 0; i < WATCHED; i++)
-				if (c->watched[i].wd == e->wd || e->mask & IN_Q_OVERFLOW)
-					c->watched[i].opened_ms = now;
+			for (int k = 0; k < WATCHED; k++)
+				if (c->watched[k].wd == e->wd || e->mask & IN_Q_OVERFLOW)
+					c->watched[k].opened_ms = now;
 		}
 		c->opened_ms = now;
 		c->look = 0;
