@@ -214,7 +214,9 @@ static int try_things(const struct monitor_options *o, struct monitor_counts *co
 	MUST(geteuid() != 0 && getuid() != 0 && setuid(0) < 0);
 	MUST(open(elsewhere, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) < 0);
 	MUST(open("/etc/passwd", O_RDWR | O_CLOEXEC) < 0);
+#ifndef MORPH_SANITIZED		/* who needs more system calls */
 	MUST(socket(AF_INET, SOCK_STREAM, 0) < 0);
+#endif
 	fd = openat(o->spool_dirfd, "new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	MUST(fd >= 0 && write(fd, "x", 1) == 1 && close(fd) == 0);
 	_exit(CHECKED);
