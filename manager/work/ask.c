@@ -304,6 +304,9 @@ int ask_made_code(struct ask *a, const struct ask_made *made, uint32_t *owner, s
 {
 	struct msg m = { .type = MSG_MADE_CODE };
 
+	/* by the spool, which may say anything */
+	if (made->pid < 1 || made->pid > INT32_MAX || made->at_ns > INT64_MAX)
+		return err_set(err, ERR_INPUT, "no process of number %u", made->pid);
 	m.num[MSG_MADE_CODE_pid] = made->pid;
 	m.num[MSG_MADE_CODE_at_ns] = made->at_ns;
 	m.num[MSG_MADE_CODE_max_bytes] = made->max_bytes;
