@@ -16,12 +16,14 @@
 #include "lib/err.h"
 
 enum { ANY_NFD = -1 };
+/* Then it is others' turn: what the monitor tells may come faster than it is read. */
+enum { MESSAGES_A_TURN = 64 };
 
 int ask_receive(struct ask *a, struct err *err)
 {
 	struct msg m = { 0 };
 
-	for (;;) {
+	for (int i = 0; i < MESSAGES_A_TURN; i++) {
 		int rc = msg_receive(a->sock, MSG_ROLE_PARENT, MSG_ROLE_MANAGER, &m, err);
 
 		if (rc <= 0)
@@ -67,6 +69,7 @@ int ask_receive(struct ask *a, struct err *err)
 		}
 		msg_close_fds(&m);
 	}
+	return 0;
 }
 
 /* Sends *m and waits.  0: a->reply is filled and its `nfd` descriptors are the caller's; with
