@@ -99,6 +99,12 @@ if [ -n "$monitor" ]; then
 			openat -100 "=$root/store/morph.db" 2
 	check "monitor: its spool" ends ok "$monitor" openat -100 "=$root/store/spool" 0200000
 	check "monitor: no sockets at all" ends EPERM "$monitor" socket 1 1 0
+	check "monitor: its spool's folder stays" differs ok "$monitor" \
+		rename "=$root/store/spool" "=$root/store/other"
+	# PERF_EVENT_IOC_PERIOD, _SET_FILTER, _SET_BPF, _MODIFY_ATTRIBUTES; FIOASYNC
+	for request in 0x40082404 0x40082406 0x40042408 0x4008240b 0x5452; do
+		check "monitor: its samplers stay as they are: $request" ends EPERM "$monitor" ioctl 1 $request 0
+	done
 fi
 fields() { sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status"; }
 for role in manager ${monitor:+monitor}; do
