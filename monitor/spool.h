@@ -18,7 +18,7 @@
 struct err;
 
 enum {
-	SPOOL_PATH_MAX = 4096,		/* longest path of a mapping, without its NUL */
+	SPOOL_PATH_MAX = 4095,		/* longest path of a mapping: PATH_MAX, less its NUL */
 	SPOOL_COMM_MAX = 15,
 	SPOOL_NGPR = 16,
 	SPOOL_STACK_MAX = 32768,	/* chosen: samples of the daemon have far less */

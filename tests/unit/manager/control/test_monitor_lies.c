@@ -4,6 +4,7 @@
  * the Manager must go on: what is honest behind it is taken in, requests are answered, and
  * nothing that was known is lost.
  */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,18 +106,22 @@ static void take_all(struct daemon *d)
 	assert_false(store_is_damaged(d->m.work.store));
 }
 
-/* Whatever it was told, the Manager answers. */
+/* Whatever it was told, the Manager answers, and has nothing that it cannot read again. */
 static void answers(struct daemon *d)
 {
 	static const char *const all[][2] = { { "status" }, { "list" }, { "report" },
-					      { "report", "/x" }, { "policy", "show" } };
+					      { "report", "/x" }, { "policy", "show" },
+					      { "report", "--by=program" }, { "history" },
+					      { "report", "--by=module" }, { "saved" } };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		int code = -1;
 
-		free(daemon_ask(d, geteuid() ? geteuid() : 0, all[i][1] ? 2 : 1, all[i],
-				&code));
+		char *text = daemon_ask(d, geteuid() ? geteuid() : 0, all[i][1] ? 2 : 1,
+					all[i], &code);
 		assert_true(code >= 0);
+		assert_null(strstr(text, "damaged database"));
+		free(text);
 	}
 	assert_false(store_is_damaged(d->m.work.store));
 }
@@ -352,7 +357,7 @@ static void samples_of_the_future_are_of_now(void **state)
 
 static void paths_are_only_paths(void **state)
 {
-	static char longest[SPOOL_PATH_MAX + 1], slashes[SPOOL_PATH_MAX + 1];
+	static char longest[PATH_MAX + 1], slashes[PATH_MAX + 1];	/* cut by one */
 	static const char *const path[] = { "", "/", "relative", "/a\nb\033[2J", "//anon",
 					    "/proc/1/mem", "/dev/null", "/etc/shadow",
 					    "/x/../../etc/shadow", "\377\376", longest,
@@ -363,13 +368,15 @@ static void paths_are_only_paths(void **state)
 
 	(void)state;
 	begin(&d);
-	memset(longest, 'x', SPOOL_PATH_MAX);
+	memset(longest, 'x', PATH_MAX);
 	longest[0] = '/';
-	memset(slashes, '/', SPOOL_PATH_MAX);
+	memset(slashes, '/', PATH_MAX);
 	for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++) {
-		ev[n++] = mapped(9, path[i], 0x10000 * (i + 1), 0x10000);
-		ev[n] = (struct spool_event){ .kind = SPOOL_SAMPLE, .pid = 9, .tid = 9 };
-		ev[n++].sample.pc = 0x10000 * (i + 1) + 16;
+		uint32_t pid = 9 + (uint32_t)i;		/* it is its program */
+
+		ev[n++] = mapped(pid, path[i], 0x10000, 0x10000);
+		ev[n] = (struct spool_event){ .kind = SPOOL_SAMPLE, .pid = pid, .tid = pid };
+		ev[n++].sample.pc = 0x10000 + 16;
 	}
 	close(spool(&d, 2, ev, n, 4000000));
 	goes_on(&d);
