@@ -220,6 +220,33 @@ static void a_file_that_is_held_waits_and_goes_in_later(void **state)
 	daemon_close(&d);
 }
 
+/* The next monitor, which has to make room, is not held up either. */
+static void what_has_no_end_gives_way_unread(void **state)
+{
+	struct spool_event ev = { .kind = SPOOL_SAMPLE, .pid = 1, .tid = 1 };
+	struct spool_counts c;
+	struct daemon d;
+	char path[128];
+
+	(void)state;
+	begin(&d);
+	honest(&d, 2);
+	honest(&d, 3);
+	spool_path(&d, 3, path);
+	assert_int_equal(truncate(path, INT64_C(1) << 42), 0);
+	struct spool_writer *w = spool_writer_new(d.m.work.spool_dir, "tick", 4000000,
+						  1 << 20, NULL);
+	assert_int_equal(spool_write(w, &ev, NULL), 0);
+	assert_int_equal(spool_flush(w, true, NULL), 0);
+	spool_writer_counts(w, &c);
+	spool_writer_free(w);
+	assert_int_equal(c.files_dropped, 2);
+	assert_int_equal(c.samples_dropped, HONEST);	/* of the one that was read */
+	assert_false(is_there(&d, 3));
+	goes_on(&d);
+	daemon_close(&d);
+}
+
 /* Who writes it may write faster than it is read. */
 static void a_file_ends_where_it_ended_at_first(void **state)
 {
@@ -474,6 +501,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_spool_file_holds_nothing_up),
 		cmocka_unit_test(a_file_larger_than_any_is_not_read),
 		cmocka_unit_test(a_file_that_is_held_waits_and_goes_in_later),
+		cmocka_unit_test(what_has_no_end_gives_way_unread),
 		cmocka_unit_test(a_file_ends_where_it_ended_at_first),
 		cmocka_unit_test(numbers_without_measure_are_only_wrong),
 		cmocka_unit_test(code_of_no_process_is_not_asked_for),
