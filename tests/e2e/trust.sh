@@ -76,8 +76,12 @@ both "no programs in the kernel" EPERM bpf 0 0 0
 both "no core files again" EPERM prctl 4 1		# PR_SET_DUMPABLE
 both "no keys" EPERM keyctl 0 0
 both "no timers in the kernel's memory" EPERM userfaultfd -1
-check "manager: root's originals are not its own" ends EACCES "$manager" \
-	openat -100 "=$root/store/originals" 0200000
+for own in originals ledger live livebook; do
+	check "manager: root's $own is not its own" ends EACCES "$manager" \
+		openat -100 "=$root/store/$own" 0200000
+	check "manager: nor is another in its place" differs ok "$manager" \
+		rename "=$root/store/$own" "=$root/store/$own.old"
+done
 check "manager: who may log in is not" ends EACCES "$manager" openat -100 =/etc/shadow 0
 check "manager: its store is" ends ok "$manager" openat -100 "=$root/store/morph.db" 2
 check "manager: local sockets" ends ok "$manager" socket 1 1 0
