@@ -44,6 +44,7 @@
 #include "manager/parent/listen.h"
 #include "manager/parent/livework.h"
 #include "manager/parent/notify.h"
+#include "manager/parent/private.h"
 #include "manager/parent/requests.h"
 #include "manager/parent/rights.h"
 #include "manager/parent/role.h"
@@ -321,6 +322,8 @@ static void start_role(struct parent *p, struct role_state *r)
 
 	r->started_ms = role_now_ms();
 	r->told_to_end = false;
+	if (manager)
+		private_make_way(p->options.store);
 	if (role_start(&r->child, &p->options, manager ? p->listen_fd : -1, &err) < 0) {
 		role_log_err(&err);
 		r->restart_ms = r->started_ms + BACKOFF_MOST_MS;
