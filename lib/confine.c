@@ -218,7 +218,7 @@ static const int role_calls[] = {
 	SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(rename), SCMP_SYS(renameat),
 	SCMP_SYS(renameat2), SCMP_SYS(mkdir), SCMP_SYS(mkdirat), SCMP_SYS(fchmod),
 	SCMP_SYS(ftruncate), SCMP_SYS(fallocate), SCMP_SYS(fsync), SCMP_SYS(fdatasync),
-	SCMP_SYS(flock), SCMP_SYS(fcntl), SCMP_SYS(dup), SCMP_SYS(dup2), SCMP_SYS(dup3),
+	SCMP_SYS(flock), SCMP_SYS(dup), SCMP_SYS(dup2), SCMP_SYS(dup3),
 	SCMP_SYS(pipe2), SCMP_SYS(memfd_create), SCMP_SYS(eventfd2), SCMP_SYS(getcwd),
 	SCMP_SYS(umask), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(recvmsg), SCMP_SYS(sendmsg),
 	SCMP_SYS(recvfrom), SCMP_SYS(sendto), SCMP_SYS(shutdown), SCMP_SYS(getsockopt),
@@ -280,6 +280,19 @@ static int filter_role(enum confine_role role, struct err *err)
 		{ SCMP_SYS(mprotect), 1, { HAS_NOT(2, PROT_EXEC) } },
 		{ SCMP_SYS(prlimit64), 1, { INT_IS(0, 0) } },
 		{ SCMP_SYS(tgkill), 1, { INT_IS(0, getpid()) } },	/* abort() */
+		/* The others name who gets a signal, any one, by what happens at a file. */
+		{ SCMP_SYS(fcntl), 1, { INT_IS(1, F_DUPFD) } },
+		{ SCMP_SYS(fcntl), 1, { INT_IS(1, F_DUPFD_CLOEXEC) } },
+		{ SCMP_SYS(fcntl), 1, { INT_IS(1, F_GETFD) } },
+		{ SCMP_SYS(fcntl), 1, { INT_IS(1, F_SETFD) } },
+		{ SCMP_SYS(fcntl), 1, { INT_IS(1, F_GETFL) } },
+		{ SCMP_SYS(fcntl), 2, { INT_IS(1, F_SETFL), HAS_NOT(2, O_ASYNC) } },
+		{ SCMP_SYS(fcntl), 1, { INT_IS(1, F_GETLK) } },
+		{ SCMP_SYS(fcntl), 1, { INT_IS(1, F_SETLK) } },
+		{ SCMP_SYS(fcntl), 1, { INT_IS(1, F_SETLKW) } },
+		{ SCMP_SYS(fcntl), 1, { INT_IS(1, F_SETLEASE) } },
+		{ SCMP_SYS(fcntl), 1, { INT_IS(1, F_ADD_SEALS) } },
+		{ SCMP_SYS(fcntl), 1, { INT_IS(1, F_GET_SEALS) } },
 	};
 	struct call call[COUNT(all) + COUNT(share_calls)];	/* which are the most */
 

@@ -62,6 +62,7 @@ int main(int argc, char **argv)
 	if (rc)
 		return rc > 0 ? 0 : 2;
 	(void)signal(SIGPIPE, SIG_IGN);
+	(void)signal(SIGIO, SIG_IGN);		/* of a lease that somebody breaks */
 	o.policy = absolute(o.policy);
 	o.store = absolute(o.store);
 	o.socket = absolute(o.socket);

@@ -18,7 +18,7 @@
 struct err;
 
 enum {
-	SPOOL_PATH_MAX = 4096,		/* longest path of a mapping, without its NUL */
+	SPOOL_PATH_MAX = 4095,		/* longest path of a mapping: PATH_MAX, less its NUL */
 	SPOOL_COMM_MAX = 15,
 	SPOOL_NGPR = 16,
 	SPOOL_STACK_MAX = 32768,	/* chosen: samples of the daemon have far less */
@@ -26,6 +26,8 @@ enum {
 	SPOOL_BRANCHES_MAX = 64,	/* of one branch stack; processors have 16 or 32 */
 	SPOOL_BRANCH_BYTES = 24,
 	SPOOL_BOOT_ID_BYTES = 16,
+	/* more than a file of a spool or the states of a drain have; logs have no limit */
+	SPOOL_FILE_MAX = 8 << 20,
 };
 
 /* A taken branch, as a branch stack has it. */
@@ -145,9 +147,9 @@ int spool_flush(struct spool_writer *w, bool rotate, struct err *err);
 void spool_writer_counts(const struct spool_writer *w, struct spool_counts *out);
 void spool_writer_free(struct spool_writer *w);		/* does not flush; NULL allowed */
 
-/* Reader of one file, from its beginning; the position of `fd` is not used, and the caller
- * keeps it open as long as the reader.  Fails on what is no spool file or of a newer
- * version.  Damaged blocks are skipped and counted. */
+/* Reader of one file, from its beginning to where it ends now; the position of `fd` is not
+ * used, and the caller keeps it open as long as the reader.  Fails on what is no spool file or
+ * of a newer version.  Damaged blocks are skipped and counted. */
 struct spool_reader;
 struct spool_reader *spool_reader_open(int fd, struct err *err);
 /* 1: *ev filled; 0: end of file; never fails on damaged content. */

@@ -11,6 +11,7 @@
  *          endless).
  */
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -35,6 +36,7 @@ struct file {
 
 struct spool_reader {
 	int fd;
+	uint64_t end;		/* its size at first: its writer could let it grow for ever */
 	uint64_t pos;		/* of the next block, or of where to look for it */
 	bool lost_track;	/* the last block was bad: pos need not be one's beginning */
 	uint64_t bad_blocks;
@@ -106,6 +108,7 @@ struct spool_reader *spool_reader_open(int fd, struct err *err)
 {
 	struct spool_reader *r = secret_new(sizeof(*r));
 	uint8_t head[SPOOL_GRID];
+	struct stat st;
 
 	size_t n = read_at(fd, head, sizeof(head), 0);
 	struct bytes all = { head, n };
@@ -123,6 +126,7 @@ struct spool_reader *spool_reader_open(int fd, struct err *err)
 	if (n < sizeof(head))
 		r->bad_blocks++;	/* cut off here already */
 	r->fd = fd;
+	r->end = fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 	r->pos = SPOOL_GRID;
 	r->payload = rd_of((struct bytes){ r->block, 0 });
 	return r;
@@ -146,7 +150,7 @@ static int try_block(struct spool_reader *r, struct bytes *out, bool *looks_like
 	struct rd h = rd_of((struct bytes){ r->block, n });
 
 	*looks_like_one = false;
-	if (n == 0)
+	if (n == 0 || r->pos >= r->end)
 		return -1;
 	if (rd_u32(&h) != SPOOL_BLOCK_MAGIC)
 		return 0;

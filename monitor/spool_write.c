@@ -243,10 +243,14 @@ struct spool_writer *spool_writer_new_file(int fd, const char *clock, uint64_t p
 
 static uint64_t samples_in(int fd)
 {
-	struct spool_reader *r = spool_reader_open(fd, NULL);
 	struct spool_event ev;
+	struct stat st;
 	uint64_t n = 0;
 
+	/* A monitor that was taken over may have left what nobody reads to its end. */
+	if (fstat(fd, &st) < 0 || st.st_size > SPOOL_FILE_MAX)
+		return 0;
+	struct spool_reader *r = spool_reader_open(fd, NULL);
 	while (r && spool_read(r, &ev))
 		n += ev.kind == SPOOL_SAMPLE;
 	spool_reader_free(r);

@@ -4,8 +4,10 @@
  * For who wants an original back from under a generation that somebody stripped or edited:
  * nothing else may be taken for one, a newer version of the program least of all.  Shown by the
  * code: all of the original's is at its addresses, byte for byte but for the entry jumps of the
- * block map, each of which is there and leads into the new text.  What the file has become
- * besides is not looked at.
+ * block map, each of which is there and leads into the new text, which is code of the file
+ * where the original has nothing.  The map is of whoever asks: it could as well name jumps that
+ * the program has anyway, and call what they lead to new.  What the file has become besides is
+ * not looked at.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -66,6 +68,25 @@ static int same_code(struct derived *d, vaddr from, uint64_t size, struct err *e
 	return 0;
 }
 
+static int check_new_text(const struct derived *d, struct err *err)
+{
+	uint64_t size = (uint64_t)d->map.hot_size + d->map.fluff_size;
+	new_vaddr from = d->map.gen_base, to = from + size;
+	const Elf64_Phdr *code = image_segment(&d->file, from);
+
+	if (!size || !code || !(code->p_flags & PF_X) ||
+	    size > code->p_memsz - (from - code->p_vaddr))
+		return err_set(err, ERR_REFUSED, "its new text is no code of the file");
+	for (uint32_t i = 0; i < d->original.nph; i++) {
+		const Elf64_Phdr *ph = &d->original.ph[i];
+
+		if (ph->p_type == PT_LOAD && from < ph->p_vaddr + ph->p_memsz &&
+		    ph->p_vaddr < to)
+			return err_set(err, ERR_REFUSED, "its new text is the original's");
+	}
+	return 0;
+}
+
 /* By sections, because headers and notes can be in an executable segment, and are what strip
  * changes. */
 static int compare(struct derived *d, struct err *err)
@@ -108,8 +129,10 @@ static int work(struct confinedjob *job, void *ctx, struct err *err)
 	if (blockmap_read(job->in[2].bytes, &d.map, err) < 0)
 		return confinedjob_wrap(job, 2, err);
 	struct digest digest = digest_of(job->in[0].bytes);
-	int rc = digest_equal(&digest, &d.map.original) ? compare(&d, err) :
+	int rc = digest_equal(&digest, &d.map.original) ? check_new_text(&d, err) :
 		 err_set(err, ERR_REFUSED, "the block map is of another original");
+	if (rc == 0)
+		rc = compare(&d, err);
 	digest_hex(&digest, hex);
 	if (rc == 0)
 		printf("generation %" PRIu32 " of %s, edited (%" PRIu32 " entries)\n",

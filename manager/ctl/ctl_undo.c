@@ -41,7 +41,6 @@ struct undo {
 	bool all, search;
 	bool other;			/* --root: another system's files */
 	bool answered;			/* there is a daemon */
-	bool ours;			/* the originals could be opened */
 	int npath;
 	char **path;			/* as given */
 	bool store_given;
@@ -156,7 +155,6 @@ static int open_store(struct undo *u, struct err *err)
 	s->originals_fd = install_open_originals(s->folder, err);
 	if (s->originals_fd < 0)
 		return -1;
-	u->ours = true;
 	/* a ledger that cannot be read knows nothing: the files are there */
 	if (undo_known_open(s->folder, &s->ledger_fd, err) < 0) {
 		say_line(stderr, "morphctl: %s; going on by what files say", err->text);
@@ -387,7 +385,7 @@ static void ask_for(struct undo *u, char *given)
 
 static void undo_by_daemon(struct undo *u, int argc, char **argv)
 {
-	struct err ignored;
+	struct err err;
 	char name[] = "restore", all[] = "--all";
 	char *request[] = { name, all, NULL };
 
@@ -403,15 +401,17 @@ static void undo_by_daemon(struct undo *u, int argc, char **argv)
 		undo_ourselves(u);
 		return;
 	}
-	(void)open_store(u, &ignored);		/* else it is told where it is missed */
-	if (!u->all) {
+	int opened = open_store(u, &err);
+	if (!u->all) {			/* it is told where it is missed */
 		for (int i = 0; i < u->npath; i++)
 			ask_for(u, u->path[i]);
 		return;
 	}
 	u->code = ctl_ask_paths(u->ctl, 2, request);
-	if (u->ours)
+	if (opened == 0)
 		undo_all(u);
+	else
+		fail(u, &err);		/* then there is only the daemon's word */
 }
 
 /* --- all of it --- */

@@ -12,6 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "manager/parent/printable.h"
+
 enum { STATUS_MAX = 256 };
 
 static void send_text(const char *path, const char *text)
@@ -38,11 +40,13 @@ void notify_tell(const char *state, const char *status)
 {
 	static char last[STATUS_MAX];
 	const char *path = getenv("NOTIFY_SOCKET");
-	char text[STATUS_MAX + 64];
+	char text[STATUS_MAX + 64], line[PRINTABLE_MAX];
 
-	if (!path || (!*state && strcmp(status, last) == 0))
+	printable(status, line);	/* a further line would be a word of root's */
+	line[STATUS_MAX - 1] = '\0';	/* cut: still tells */
+	if (!path || (!*state && strcmp(line, last) == 0))
 		return;
-	(void)snprintf(last, sizeof(last), "%s", status);	/* cut: still tells */
+	strcpy(last, line);
 	(void)snprintf(text, sizeof(text), "%s%sSTATUS=%s\n", state, *state ? "\n" : "", last);
 	send_text(path, text);
 }

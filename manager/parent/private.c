@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "manager/parent/log.h"
 
 /* The name of a folder that was just made is on disk. */
 static int sync_above(const char *store_dir, struct err *err)
@@ -50,4 +52,27 @@ int private_open(const char *store_dir, const char *name, struct err *err)
 	if (fd >= 0)
 		close(fd);
 	return -1;
+}
+
+void private_make_way(const char *store_dir)
+{
+	static const char *const name[] = { "morph.db", "morph.db-wal", "morph.db-shm",
+					    "policy.good" };
+	int dir = open(store_dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	char aside[64];
+
+	for (size_t i = 0; dir >= 0 && i < sizeof(name) / sizeof(name[0]); i++) {
+		if (fstatat(dir, name[i], &st, AT_SYMLINK_NOFOLLOW) < 0 || S_ISREG(st.st_mode))
+			continue;
+		(void)snprintf(aside, sizeof(aside), "%s.no-file-%" PRIu64, name[i],
+			       (uint64_t)st.st_ino);		/* fits */
+		if (renameat(dir, name[i], dir, aside) == 0)
+			role_warn("'%s/%s' is no file: now '%s'", store_dir, name[i], aside);
+		else
+			role_error("'%s/%s' is no file: rename: %s", store_dir, name[i],
+				   strerror(errno));
+	}
+	if (dir >= 0)
+		close(dir);
 }

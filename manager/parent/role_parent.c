@@ -44,6 +44,7 @@
 #include "manager/parent/listen.h"
 #include "manager/parent/livework.h"
 #include "manager/parent/notify.h"
+#include "manager/parent/private.h"
 #include "manager/parent/requests.h"
 #include "manager/parent/rights.h"
 #include "manager/parent/role.h"
@@ -321,6 +322,8 @@ static void start_role(struct parent *p, struct role_state *r)
 
 	r->started_ms = role_now_ms();
 	r->told_to_end = false;
+	if (manager)
+		private_make_way(p->options.store);
 	if (role_start(&r->child, &p->options, manager ? p->listen_fd : -1, &err) < 0) {
 		role_log_err(&err);
 		r->restart_ms = r->started_ms + BACKOFF_MOST_MS;
@@ -511,10 +514,22 @@ static int monitor_message(struct parent *p, struct msg *m, struct err *err)
 		tell_lacks(p);
 		return 0;
 	}
+	/* systemd hears it as a line, and profiles have it in one */
+	if (m->text[strspn(m->text, "abcdefghijklmnopqrstuvwxyz-")])
+		return err_set(err, ERR_INPUT, "a clock of no known form");
 	p->counts = *m;
 	p->counts.type = MSG_COUNTS;	/* the same numbers */
 	tell_roles(p);
 	return 0;
+}
+
+/* Has it read nearly all that it was told?  What the monitor says waits till then: or a flood
+ * of it would fill the manager's socket, and he be given up for not reading. */
+static bool manager_hears(const struct parent *p)
+{
+	struct pollfd f = { p->manager.child.sock, POLLOUT, 0 };
+
+	return !p->manager.child.pid || (poll(&f, 1, 0) == 1 && (f.revents & POLLOUT));
 }
 
 static void on_role(struct parent *p, struct role_state *r)
@@ -523,7 +538,7 @@ static void on_role(struct parent *p, struct role_state *r)
 	struct msg m = { 0 };
 	struct err err = { 0 };
 
-	for (int i = 0; i < 64 && r->child.pid; i++) {
+	for (int i = 0; i < 64 && r->child.pid && (r != &p->monitor || manager_hears(p)); i++) {
 		int rc = msg_receive(r->child.sock, role, MSG_ROLE_PARENT, &m, &err);
 
 		if (rc == 0)
@@ -576,8 +591,9 @@ static void turn(struct parent *p)
 	if (counting_timeout >= 0 && (timeout < 0 || counting_timeout < timeout))
 		timeout = counting_timeout;
 	f[0] = (struct pollfd){ p->signal_fd, POLLIN, 0 };
-	f[1] = (struct pollfd){ p->manager.child.sock, POLLIN, 0 };
-	f[2] = (struct pollfd){ p->monitor.child.sock, POLLIN, 0 };
+	bool hears = manager_hears(p);
+	f[1] = (struct pollfd){ p->manager.child.sock, hears ? POLLIN : POLLIN | POLLOUT, 0 };
+	f[2] = (struct pollfd){ hears ? p->monitor.child.sock : -1, POLLIN, 0 };
 	if (job_timeout >= 0 && (timeout < 0 || job_timeout < timeout))
 		timeout = job_timeout;
 	f[5] = (struct pollfd){ p->sharing.child.sock, POLLIN, 0 };

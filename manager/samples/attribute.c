@@ -61,7 +61,7 @@ struct attribute {
 	uint64_t counter[NCOUNTER];
 	struct topnames kernel;			/* samples in it, by procedure */
 	struct madeset made;
-	uint64_t bad_blocks, newest_ns;
+	uint64_t bad_blocks, newest_ns, until_ns;
 	uint64_t placed;			/* samples in files */
 	/* by place in user[], those of all others at the end */
 	uint32_t *ncrash;
@@ -78,7 +78,13 @@ struct attribute *attribute_new(struct spaces *spaces)
 	a->spaces = spaces;
 	a->runs = runs_new(spaces);
 	a->ncrash = memory_new(1, sizeof(*a->ncrash));
+	a->until_ns = UINT64_MAX;
 	return a;
+}
+
+void attribute_until(struct attribute *a, uint64_t wall_ns)
+{
+	a->until_ns = wall_ns;
 }
 
 void attribute_users(struct attribute *a, const uint32_t *uid, uint32_t n)
@@ -244,20 +250,25 @@ static uint64_t lost_records(const struct attribute *a)
 	       a->counter[COUNTER_DROPPED] + a->counter[COUNTER_DAMAGED];
 }
 
-/* The beginning of a spool file, by both clocks. */
+/* The beginning of a spool file, by both clocks, and the time after which nothing can be. */
 struct clock {
-	uint64_t start_ns, wall_ns;
+	uint64_t start_ns, wall_ns, until_ns;
 };
 
 static uint64_t wall_ns(const struct clock *c, uint64_t time_ns)
 {
-	return c->wall_ns + (time_ns > c->start_ns ? time_ns - c->start_ns : 0);
+	uint64_t since_ns = time_ns > c->start_ns ? time_ns - c->start_ns : 0;
+
+	return c->wall_ns < c->until_ns && since_ns < c->until_ns - c->wall_ns
+		       ? c->wall_ns + since_ns
+		       : c->until_ns;
 }
 
 void attribute_spool(struct attribute *a, struct spool_reader *r)
 {
 	uint64_t period_ns = spool_reader_period_ns(r), lost = lost_records(a);
-	const struct clock clock = { spool_reader_start_ns(r), spool_reader_start_wall_ns(r) };
+	const struct clock clock = { spool_reader_start_ns(r), spool_reader_start_wall_ns(r),
+				     a->until_ns };
 	struct spool_event ev;
 
 	if (a->feed)

@@ -138,6 +138,8 @@ void attribute_whose(struct attribute *a, struct userset *users);
 /* Users, ascending, whose crashes are counted for each; those of all others are together.
  * Stays the caller's. */
 void attribute_users(struct attribute *a, const uint32_t *uid, uint32_t n);
+/* It is that time: what a spool file says to be later is taken to be now. */
+void attribute_until(struct attribute *a, uint64_t wall_ns);
 /* Reads the spool file to its end.  May be called for several files before resolving. */
 void attribute_spool(struct attribute *a, struct spool_reader *r);
 /* Resolves what was gathered and empties the collector.  *out must be zeroed before the

@@ -489,8 +489,12 @@ void spaces_each_mapping(const struct spaces *s, uint32_t pid,
 
 /* --- limits of users --- */
 
+/* A mapping of a file with a long name weighs as much as several. */
+enum { NAME_WEIGHT = 128 };
+
 struct share {
 	uint32_t uid, pid, n;
+	uint64_t weight;		/* of its n mappings */
 };
 
 /* The largest of a user first. */
@@ -500,8 +504,8 @@ static int by_user(const void *a, const void *b)
 
 	if (x->uid != y->uid)
 		return x->uid < y->uid ? -1 : 1;
-	if (x->n != y->n)
-		return x->n < y->n ? 1 : -1;
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? 1 : -1;
 	return (x->pid < y->pid) - (x->pid > y->pid);
 }
 
@@ -511,11 +515,11 @@ static void limit_user(struct spaces *s, const struct share *v, uint32_t n)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < n; i++)
-		sum += v[i].n;
+		sum += v[i].weight;
 	for (uint32_t i = 0; i < n && sum > s->limit.user_mappings; i++) {
 		struct process *p = space_slot(s, v[i].pid);
 
-		sum -= v[i].n;
+		sum -= v[i].weight;
 		s->refused += v[i].n;
 		process_clear(s, p);
 		p->over = true;
@@ -526,12 +530,35 @@ static void limit_user(struct spaces *s, const struct share *v, uint32_t n)
 	}
 }
 
+struct weighing {
+	const struct spaces *s;
+	uint64_t sum;
+};
+
+static void weigh(void *ctx, const struct mapping *m)
+{
+	struct weighing *w = ctx;
+
+	w->sum++;
+	if (m->file >= FILE_FIRST)
+		w->sum += strlen(w->s->file[m->file - FILE_FIRST].path) / NAME_WEIGHT;
+}
+
+static uint64_t weight_of(const struct spaces *s, const struct process *p)
+{
+	struct weighing w = { s, 0 };
+
+	mappings_each(p->map, weigh, &w);
+	return w.sum;
+}
+
 void spaces_settle(struct spaces *s)
 {
 	struct share *v;
 	uint32_t n = 0;
 
 	if (!s->limit.owner || (s->nmapping <= s->limit.user_mappings &&
+				s->path_bytes / NAME_WEIGHT <= s->limit.user_mappings / 2 &&
 				s->nprocess <= s->limit.user_processes))
 		return;
 	v = memory_grow(NULL, s->nprocess, sizeof(*v));
@@ -543,7 +570,8 @@ void spaces_settle(struct spaces *s)
 		if (!p->asked)
 			p->uid = s->limit.owner(p->pid);
 		p->asked = true;
-		v[n++] = (struct share){ p->uid, p->pid, mappings_count(p->map) };
+		v[n++] = (struct share){ p->uid, p->pid, mappings_count(p->map),
+					 weight_of(s, p) };
 	}
 	qsort(v, n, sizeof(*v), by_user);
 	for (uint32_t i = 0, end; i < n; i = end) {

@@ -45,7 +45,8 @@ struct spaces_limits {		/* 0: the default; the defaults were chosen, not measure
 	uint32_t files;		/* 65536 */
 	uint64_t path_bytes;	/* of their paths, 16 MiB */
 	uint32_t process_mappings;	/* of one process, 4096 */
-	/* Of one user but root, 32768 and 8192; looked at by spaces_settle(). */
+	/* Of one user but root, 32768 and 8192; looked at by spaces_settle(), where a mapping
+	 * counts once more for each 128 bytes of its file's path. */
 	uint32_t user_mappings, user_processes;
 	/* Whose is the process?  UINT32_MAX: not known.  NULL: users have no limits. */
 	uint32_t (*owner)(uint32_t pid);

@@ -323,7 +323,11 @@ static void move_files(struct spaces *s, uint32_t *number)
 
 void spaces_compact(struct spaces *s)
 {
-	if (s->nfile < COMPACT_MIN || s->nfile < 2 * s->nfile_compact)
+	bool short_of_room = s->path_bytes > s->limit.path_bytes / 2 ||
+			     s->nfile > s->limit.files / 2;
+
+	if (!short_of_room &&
+	    (s->nfile < COMPACT_MIN || s->nfile < 2 * s->nfile_compact))
 		return;
 	uint32_t *number = memory_new(s->nfile, sizeof(*number));
 

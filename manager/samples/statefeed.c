@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/secret.h"
@@ -34,9 +35,11 @@ static void advance(struct statefeed *f)
 struct statefeed *statefeed_new(int fd)
 {
 	struct statefeed *f = secret_new(sizeof(*f));
+	struct stat st;
 
 	f->fd = fd;
-	f->reader = fd < 0 ? NULL : spool_reader_open(fd, NULL);
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size <= SPOOL_FILE_MAX)
+		f->reader = spool_reader_open(fd, NULL);
 	f->this_boot = true;
 	return f;
 }

@@ -11,8 +11,8 @@
 
 struct statefeed;
 
-/* Takes over the descriptor.  With -1, or a file that is no spool, the feed has no states.
- * Never NULL. */
+/* Takes over the descriptor.  With -1, or a file that is no spool or larger than any, the feed
+ * has no states.  Never NULL. */
 struct statefeed *statefeed_new(int fd);
 /* The samples that follow are of this boot of the machine: those of another one have no
  * states. */

@@ -210,6 +210,7 @@ static int enter(struct ingest *g, struct spool_reader *r, const char *key,
 		 struct attribution *out, struct err *err)
 {
 	struct attribute_resolver resolver = modules_resolver(g->modules);
+	uint64_t now_ns = store_now_ns(), begun_ns = spool_reader_start_wall_ns(r);
 	struct spaces_counts before, after;
 	struct wr spaces = { 0 };
 
@@ -219,6 +220,7 @@ static int enter(struct ingest *g, struct spool_reader *r, const char *key,
 	attribute_states(a, g->feed);
 	attribute_whose(a, g->users);
 	attribute_users(a, g->user, g->nuser);
+	attribute_until(a, now_ns);
 	attribute_spool(a, r);
 	int rc = attribute_resolve(a, &resolver, out, err);
 	attribute_free(a);
@@ -235,7 +237,7 @@ static int enter(struct ingest *g, struct spool_reader *r, const char *key,
 	uint64_t start_ns = spool_reader_start_ns(r);
 	struct store_fading fading = {
 		.half_life_s = g->half_life_s, .observe_s = g->observe_s,
-		.begun_ns = spool_reader_start_wall_ns(r),
+		.begun_ns = begun_ns < now_ns ? begun_ns : now_ns,
 		.span_s = out->newest_ns > start_ns ? (double)(out->newest_ns - start_ns) / 1e9
 						    : 0,
 	};

@@ -511,9 +511,12 @@ static int load_target(struct modules *ms, const struct store_module *m, const s
 		       uint32_t number, struct attribute_target *out, struct err *err)
 {
 	const struct blockindex *index = blockindex_kept_get(ms->kept, d);
+	struct err why;
 
-	if (!index && load_index(ms, m, d, err) < 0)
-		return -1;
+	/* Nor may what a job has made up of one file: then its blocks are not known. */
+	if (!index && load_index(ms, m, d, &why) < 0 &&
+	    (why.kind != ERR_INPUT || store_is_damaged(ms->store)))
+		return err_set(err, why.kind, "%s", why.text);
 	struct loaded *l = memory_new(1, sizeof(*l));
 	*l = (struct loaded){ *m, *d };
 	*out = (struct attribute_target){
@@ -590,8 +593,7 @@ static int resolve_as(struct modules *ms, const struct space_file *file,
 			/* the module at the path is another one by now */
 			return 0;
 	}
-	/* A failed analysis must not hold up the spool; it is tried again with the next
-	 * file. */
+	/* A failed analysis must not hold up the spool; it is tried again with the next. */
 	if (!blockindex_kept_get(ms->kept, &f.digest))
 		(void)modules_analyze(ms, &m, NULL);
 	return load_target(ms, &m, &f.digest, number, out, err);

@@ -14,7 +14,8 @@ int store_counter_add(struct store *s, enum counter c, uint64_t n, struct err *e
 	if (!q)
 		return -1;
 	(void)sqlite3_bind_int64(q, 1, c);
-	(void)sqlite3_bind_int64(q, 2, (int64_t)n);
+	/* what was lost is the monitor's word: it may be wrong, but not damage the rest */
+	(void)sqlite3_bind_int64(q, 2, n < INT64_MAX ? (int64_t)n : INT64_MAX);
 	return store_run(s, q, err);
 }
 

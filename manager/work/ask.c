@@ -16,12 +16,14 @@
 #include "lib/err.h"
 
 enum { ANY_NFD = -1 };
+/* Then it is others' turn: what the monitor tells may come faster than it is read. */
+enum { MESSAGES_A_TURN = 64 };
 
 int ask_receive(struct ask *a, struct err *err)
 {
 	struct msg m = { 0 };
 
-	for (;;) {
+	for (int i = 0; i < MESSAGES_A_TURN; i++) {
 		int rc = msg_receive(a->sock, MSG_ROLE_PARENT, MSG_ROLE_MANAGER, &m, err);
 
 		if (rc <= 0)
@@ -67,6 +69,7 @@ int ask_receive(struct ask *a, struct err *err)
 		}
 		msg_close_fds(&m);
 	}
+	return 0;
 }
 
 /* Sends *m and waits.  0: a->reply is filled and its `nfd` descriptors are the caller's; with
@@ -304,6 +307,9 @@ int ask_made_code(struct ask *a, const struct ask_made *made, uint32_t *owner, s
 {
 	struct msg m = { .type = MSG_MADE_CODE };
 
+	/* by the spool, which may say anything */
+	if (made->pid < 1 || made->pid > INT32_MAX || made->at_ns > INT64_MAX)
+		return err_set(err, ERR_INPUT, "no process of number %u", made->pid);
 	m.num[MSG_MADE_CODE_pid] = made->pid;
 	m.num[MSG_MADE_CODE_at_ns] = made->at_ns;
 	m.num[MSG_MADE_CODE_max_bytes] = made->max_bytes;

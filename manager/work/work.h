@@ -242,8 +242,11 @@ int work_find(struct work *w, const char *name,
  * (work_use.c)?  Judges those whose window of recent samples has ended, down to the first
  * one: 1 w->again is it, and w->again_counts says whether it is to be counted first; 0 none. */
 int work_judge(struct work *w, struct err *err);
-/* Of the line "NAME value" of a generation's figures; -1 without it (work_figures.c). */
+/* Of the line "NAME value" of a generation's figures; -1 without it, or if it is none
+ * (work_figures.c). */
 double work_figure(const char *stats, const char *name);
+/* What of a module its samples leave open, 0 to 1, by those of a generation that counts. */
+int work_open_share(const char *stats, double *out, struct err *err);
 /* Tells what was made. */
 void work_show_generation(struct answer *to, const char *path, const struct store_generation *g,
 			  bool dry_run);

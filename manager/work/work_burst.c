@@ -155,9 +155,8 @@ static int check_open(struct burst *b, int stats_fd, struct err *err)
 	if (rc == 0 && stats.n < sizeof(g->stats))
 		memcpy(g->stats, stats.p, stats.n);	/* the rest is zeroed */
 	wr_free(&stats);
-	if (rc < 0)
+	if (rc < 0 || work_open_share(g->stats, &b->open, err) < 0)
 		return -1;
-	b->open = work_figure(g->stats, "open");
 	b->gain = decide_open_gain(&b->w->again_facts, b->open);
 	enum decide_count why = decide_burst(&b->policy, &b->w->again_facts, b->open);
 	return why == DECIDE_COUNT ? 0 : err_set(err, ERR_REFUSED, "%s (%.0f %% open)",

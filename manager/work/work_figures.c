@@ -3,10 +3,12 @@
  * Tested by tests/e2e/daemon.sh.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/err.h"
 #include "lib/table.h"
 #include "manager/work/answer.h"
 #include "manager/work/work.h"
@@ -30,6 +32,12 @@ static const struct table_column stat_column[] = {
 };
 enum { NSTAT = sizeof(stat_column) / sizeof(stat_column[0]) };
 
+/* What no figure is would be nothing that the store can give back. */
+static double plain(double v)
+{
+	return isfinite(v) && v >= 0 ? v : -1;
+}
+
 double work_figure(const char *stats, const char *name)
 {
 	size_t n = strlen(name);
@@ -37,9 +45,16 @@ double work_figure(const char *stats, const char *name)
 	for (const char *at = stats; at; at = strchr(at, '\n')) {
 		at += *at == '\n';
 		if (strncmp(at, name, n) == 0 && at[n] == ' ')
-			return strtod(at + n, NULL);
+			return plain(strtod(at + n, NULL));
 	}
 	return -1;
+}
+
+int work_open_share(const char *stats, double *out, struct err *err)
+{
+	*out = work_figure(stats, "open");
+	return *out >= 0 && *out <= 1 ? 0 :
+	       err_set(err, ERR_INPUT, "how much is left open is told wrongly");
 }
 
 /* The value of line "name value", "" when there is none. */

@@ -267,8 +267,10 @@ static int make(struct making *k, struct err *err)
 static int check_counting(struct making *k, struct err *err)
 {
 	const struct decide_module *facts = &k->w->again_facts;
-	double open = work_figure(k->g.stats, "open");
-	double cost_s = decide_count_cost_s(&facts->runs);
+	double cost_s = decide_count_cost_s(&facts->runs), open;
+
+	if (work_open_share(k->g.stats, &open, err) < 0)
+		return err_wrap(err, "'%s'", k->m.path);
 	enum decide_count why = decide_counts(&k->policy, facts, open);
 
 	k->count_cost_s = isfinite(cost_s) ? cost_s : 0;

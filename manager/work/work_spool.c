@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -22,9 +23,11 @@
 
 enum { SPOOL_NAME_LEN = 22 };		/* 16 hexadecimal digits and ".spool" */
 
+/* A folder or a link of that name is none, and stays. */
 static int is_spool(const struct dirent *d)
 {
-	return strlen(d->d_name) == SPOOL_NAME_LEN &&
+	return (d->d_type == DT_REG || d->d_type == DT_UNKNOWN) &&
+	       strlen(d->d_name) == SPOOL_NAME_LEN &&
 	       strspn(d->d_name, "0123456789abcdef") == 16 &&
 	       strcmp(d->d_name + 16, ".spool") == 0;
 }
@@ -51,35 +54,57 @@ static bool is_complete(int fd)
 	return true;
 }
 
+/* Of a file that cannot be read at all, *err says why: it must not hold up those behind it. */
+static int drop(struct work *w, const char *name, struct err *err)
+{
+	role_error("'%s/spool/%s': %s; dropped", w->options->store, name, err->text);
+	return store_counter_add(w->store, COUNTER_DAMAGED, 1, err);
+}
+
+/* 1: taken in; 0: nothing in it; -1: it could not be, for now; -2: it cannot be read at all. */
+static int take_in_open(struct work *w, int fd, const char *name, struct attribution *sum,
+			struct err *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || st.st_size > SPOOL_FILE_MAX) {
+		err_set(err, ERR_INPUT, "larger than the monitor writes any");
+		return -2;
+	}
+	int rc = ingest_spool_file(w->ingest, fd, name, sum, err);
+	if (rc >= 0)
+		return rc;
+	struct spool_reader *r = spool_reader_open(fd, NULL);
+	spool_reader_free(r);
+	return r ? -1 : -2;
+}
+
 /* Takes in one file and deletes it; a file that cannot be read at all is deleted too, and said.
  * 1: taken in; 0: nothing in it; 2: the monitor still writes it, as all that follow. */
 static int take_in(struct work *w, const char *name, struct attribution *sum, struct err *err)
 {
 	int fd = openat(w->spool_dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	int rc;
 
 	if (fd < 0 && errno == ENOENT)
 		return 0;		/* dropped for space meanwhile, and counted there */
-	if (fd < 0)
-		return err_set(err, ERR_SYS, "'%s': open: %s", name, strerror(errno));
-	if (!is_complete(fd)) {
+	if (fd < 0 && errno == EAGAIN)
+		return 2;		/* its writer has a lease on it */
+	if (fd < 0) {
+		rc = errno == EACCES ? -2 : -1;
+		err_set(err, ERR_SYS, "'%s': open: %s", name, strerror(errno));
+	} else if (!is_complete(fd)) {
 		close(fd);
 		return 2;
+	} else {
+		rc = take_in_open(w, fd, name, sum, err);
+		close(fd);
 	}
-	int rc = ingest_spool_file(w->ingest, fd, name, sum, err);
-	struct spool_reader *r = rc < 0 ? spool_reader_open(fd, NULL) : NULL;
-	bool unreadable = rc < 0 && !r;
-	spool_reader_free(r);
-	close(fd);
-	if (unreadable) {
-		role_error("'%s/spool/%s': %s; dropped", w->options->store, name, err->text);
-		if (store_counter_add(w->store, COUNTER_DAMAGED, 1, err) < 0)
-			return -1;
-	} else if (rc < 0) {
-		return -1;		/* the sentence names the file */
-	}
+	if (rc == -1 || (rc == -2 && drop(w, name, err) < 0))
+		return -1;
 	if (unlinkat(w->spool_dir, name, 0) < 0 && errno != ENOENT)
 		return err_set(err, ERR_SYS, "'%s': unlink: %s", name, strerror(errno));
-	return rc < 0 ? 0 : rc;
+	return rc == 1;
 }
 
 /* States that belong to no sample: theirs was dropped, or not taken in. */
@@ -116,6 +141,8 @@ int work_sync(struct work *w, struct work_spool *out, struct err *err)
 	for (int i = 0; i < n && (rc == 0 || rc == 1) && !w->ask->stop; i++) {
 		rc = take_in(w, list[i]->d_name, &sum, err);
 		out->files += rc == 1;
+		if (w->ask->pass)	/* however many there are, others are answered */
+			w->ask->pass(w->ask->ctx);
 	}
 	work_made_end(w);
 	for (uint32_t i = 0; i < sum.nmodule; i++)

@@ -48,7 +48,7 @@ static double full_gain(const struct case_file *c)
 
 	if (before < 0 || after < before)
 		return DECIDE_FULL_GAIN;
-	return gain_of_score * (after - before);
+	return fmin(1, gain_of_score * (after - before));	/* the Editor's word */
 }
 
 static int load_uses(struct work *w, struct case_file *c, struct err *err)

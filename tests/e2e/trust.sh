@@ -59,6 +59,11 @@ both "nothing is executed" EPERM execve =/no/such 0 0
 both "no processes" EPERM clone 0x800		# CLONE_SIGHAND alone: EINVAL where it may be tried
 both "no threads" EPERM clone3 0 0
 both "no signals to others" EPERM kill "$looper" 0
+# F_SETOWN, F_SETOWN_EX, F_SETSIG (one that is ignored), F_NOTIFY, and F_SETFL with O_ASYNC: what happens at a
+# file sends any signal to anybody of the same user
+for try in "8 $looper" "15 0" "10 23" "1026 1" "4 020000"; do
+	both "no signals by a descriptor: fcntl $try" EPERM fcntl 1 $try
+done
 both "no tracing" EPERM ptrace 999 -1
 both "no look into others" EPERM process_vm_readv "$looper" 0 0 0 0 0
 both "no network" EPERM socket 2 2 0
@@ -71,18 +76,39 @@ both "no programs in the kernel" EPERM bpf 0 0 0
 both "no core files again" EPERM prctl 4 1		# PR_SET_DUMPABLE
 both "no keys" EPERM keyctl 0 0
 both "no timers in the kernel's memory" EPERM userfaultfd -1
-check "manager: root's originals are not its own" ends EACCES "$manager" \
-	openat -100 "=$root/store/originals" 0200000
+for own in originals ledger live livebook; do
+	check "manager: root's $own is not its own" ends EACCES "$manager" \
+		openat -100 "=$root/store/$own" 0200000
+	check "manager: nor is another in its place" differs ok "$manager" \
+		rename "=$root/store/$own" "=$root/store/$own.old"
+done
 check "manager: who may log in is not" ends EACCES "$manager" openat -100 =/etc/shadow 0
 check "manager: its store is" ends ok "$manager" openat -100 "=$root/store/morph.db" 2
 check "manager: local sockets" ends ok "$manager" socket 1 1 0
 check "manager: what the kernel says of the machine" ends ok "$manager" openat -100 =/proc/loadavg 0
+# The manager has one on each spool file for a moment, and the monitor may open the file meanwhile.
+a_lease_is_broken() {
+	local fd file=$root/store/spool/held
+	touch "$file" && chown nobody "$file"
+	ends ok "$manager" openat -100 "=$file" 0 || return 1
+	fd=$(find "/proc/$manager/fd" -lname "$file" -printf '%f\n')
+	ends ok "$manager" fcntl "$fd" 1024 0 || return 1	# F_SETLEASE, F_RDLCK
+	not dd of="$file" oflag=nonblock conv=notrunc count=0 </dev/null || return 1
+	ends ok "$manager" fcntl "$fd" 1024 2 && ends ok "$manager" close "$fd" && rm "$file"
+}
+check "manager: who breaks its lease does not end it" a_lease_is_broken
 if [ -n "$monitor" ]; then
 	grep -q "no Landlock" "$root/log" ||
 		check "monitor: not the store" ends EACCES "$monitor" \
 			openat -100 "=$root/store/morph.db" 2
 	check "monitor: its spool" ends ok "$monitor" openat -100 "=$root/store/spool" 0200000
 	check "monitor: no sockets at all" ends EPERM "$monitor" socket 1 1 0
+	check "monitor: its spool's folder stays" differs ok "$monitor" \
+		rename "=$root/store/spool" "=$root/store/other"
+	# PERF_EVENT_IOC_PERIOD, _SET_FILTER, _SET_BPF, _MODIFY_ATTRIBUTES; FIOASYNC
+	for request in 0x40082404 0x40082406 0x40042408 0x4008240b 0x5452; do
+		check "monitor: its samplers stay as they are: $request" ends EPERM "$monitor" ioctl 1 $request 0
+	done
 fi
 fields() { sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status"; }
 for role in manager ${monitor:+monitor}; do

@@ -82,7 +82,7 @@ static void answer_one(struct daemon *d, const struct msg *q)
 		reply(d, q, text_file(d->live_list ? d->live_list : ""), NULL);
 		break;
 	case MSG_SYNC:
-		reply(d, q, -1, d->sync_error);
+		reply(d, q, d->states ? dup(d->states) : -1, d->sync_error);
 		break;
 	case MSG_CHECK:
 		reply_status(d, q, -1, d->refusal ? ERR_REFUSED : ERR_NONE, d->refusal);

@@ -25,6 +25,7 @@ struct daemon {
 	const char *sync_error;		/* what the monitor's failure is told as; NULL: none */
 	const char *live_list;		/* what processes have; NULL: nothing */
 	const char *job_says;		/* what jobs hand back; NULL: they fail */
+	int states;			/* what the monitor held; 0: nothing */
 	unsigned opened;		/* files, so far */
 };
 

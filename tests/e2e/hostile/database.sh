@@ -42,4 +42,13 @@ try() { setpriv --reuid nobody --regid "$(id -g nobody)" --clear-groups "$@" 2>/
 check "the daemon's user does not see the ledger" not try ls "$root/store/ledger"
 check "nor puts another one in its place" not try mv "$root/store/ledger" "$root/store/mine"
 check "nor of the originals" not try mv "$root/store/originals" "$root/store/mine"
+
+# What a manager may make and none after it may move.
+for part in morph.db morph.db-wal morph.db-shm policy.good; do
+	rm -rf "$root/store"/morph.db* "$root/store/$part"
+	try mkdir -p "$root/store/$part/folder"
+	check_here "a folder in the place of $part: the daemon starts" start_daemon
+	check "and says so" grep -q "'$root/store/$part' is no file: now '$part.no-file" "$root/log"
+	[ -z "$daemon" ] || check_here "and ends" stop_daemon
+done
 done_testing

@@ -299,6 +299,36 @@ static void the_folder_is_ours_alone(void **state)
 	place_free(&p);
 }
 
+static void what_is_no_file_makes_way(void **state)
+{
+	static const char *const name[] = { "morph.db", "morph.db-wal", "morph.db-shm",
+					    "policy.good" };
+	struct place p = place_new();
+	char path[128], inner[160];
+	struct stat st;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(name) / sizeof(name[0]); i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", p.store, name[i]);
+		(void)snprintf(inner, sizeof(inner), "%s/x", path);
+		for (int k = 0; k < 2; k++) {		/* again and again */
+			assert_int_equal(mkdir(path, 0700), 0);
+			assert_int_equal(mkdir(inner, 0700), 0);
+			private_make_way(p.store);
+			assert_int_equal(lstat(path, &st), -1);
+		}
+		assert_int_equal(symlink("/etc/passwd", path), 0);
+		private_make_way(p.store);
+		assert_int_equal(lstat(path, &st), -1);
+		int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+		assert_true(fd >= 0);
+		close(fd);
+		private_make_way(p.store);
+		assert_int_equal(lstat(path, &st), 0);
+	}
+	place_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +339,7 @@ int main(void)
 		cmocka_unit_test(malformed_ones_with_a_right_sum_are_refused),
 		cmocka_unit_test(damaged_ones_are_refused),
 		cmocka_unit_test(the_folder_is_ours_alone),
+		cmocka_unit_test(what_is_no_file_makes_way),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

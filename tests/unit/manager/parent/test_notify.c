@@ -55,6 +55,9 @@ static void readiness_and_status_are_told(const char *name)
 	how.clock = "tick";
 	notify_sampling("", &how);
 	hears(fd, "STATUS=Samples by tick\n");
+	how.clock = "x\nMAINPID=1\033\n";	/* no line more, whoever said it */
+	notify_sampling("", &how);
+	hears(fd, "STATUS=Samples by x\\x0aMAINPID=1\\x1b\\x0a\n");
 	how.paused = true;
 	notify_sampling("", &how);
 	hears(fd, "STATUS=Sampling is paused\n");

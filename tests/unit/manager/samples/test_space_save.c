@@ -185,7 +185,7 @@ static void only_what_changed_is_written(void **state)
 	plain(s, SPOOL_EXIT, 8);
 	forked(s, 9, 101);
 	plain(s, SPOOL_EXIT, 10);			/* and its number is used again */
-	map(s, 10, 0x5000, 8, "/new");
+	map(s, 10, 0x5000, 8, "/a/new/program");
 	save(s);
 	assert_int_equal(disk.put, 4);			/* 6, 7, 101, 10 */
 	assert_int_equal(disk.gone, 2);			/* 8, 10 */
@@ -196,7 +196,7 @@ static void only_what_changed_is_written(void **state)
 	assert_false(knows(t, 7, 0x1000, "/tmp/x"));
 	assert_null(spaces_run(t, 8));
 	assert_true(knows(t, 101, 0x1000, "/tmp/x"));
-	assert_true(knows(t, 10, 0x5000, "/new") && !knows(t, 10, 0x1000, "/tmp/x"));
+	assert_true(knows(t, 10, 0x5000, "/a/new/program") && !knows(t, 10, 0x1000, "/tmp/x"));
 	/* What was loaded is on disk. */
 	save(t);
 	assert_int_equal(disk.put + disk.gone, 0);
@@ -379,11 +379,98 @@ static void files_that_nobody_has_mapped_are_forgotten(void **state)
 	spaces_free(t);
 }
 
+/* Files with names as long as they can be, n of them from `first` on. */
+static void map_long(struct spaces *s, uint32_t pid, uint32_t first, uint32_t n)
+{
+	static char path[SPOOL_PATH_MAX + 1];
+
+	memset(path, 'x', SPOOL_PATH_MAX);
+	for (uint32_t i = first; i < first + n; i++) {
+		(void)snprintf(path, 32, "/%030u", i);
+		path[31] = 'x';
+		map(s, pid, (uint64_t)(i + 1) << 12, i + 1, path);
+	}
+}
+
+/* And what is left of the room. */
+static void map_short(struct spaces *s, uint32_t pid, uint32_t first)
+{
+	char path[16];
+
+	for (uint32_t i = 0; i < 1000; i++) {
+		(void)snprintf(path, sizeof(path), "/%07u", first + i);
+		map(s, pid, UINT64_C(1) << 32 | i << 12, 1000000 + i, path);
+	}
+}
+
+static void end_file(struct spaces *s)
+{
+	spaces_settle(s);
+	spaces_compact(s);
+}
+
+/* As the mappings that he has, or what they are called, would take it. */
+static void long_names_take_nobody_elses_room(void **state)
+{
+	struct spaces *s = limited();
+	struct spaces_counts c;
+
+	(void)state;
+	map(s, 5, 0x1000, 1, "/roots");
+	map(s, 3000, 0x1000, 1, "/others");
+	for (uint32_t i = 0; i < 200; i++) {
+		map_long(s, 1000 + i % 20, i * 250, 250);
+		end_file(s);
+	}
+	map_short(s, 1006, 0);
+	end_file(s);
+	map(s, 2000, 0x1000, 1, "/a/new/program");
+	assert_true(knows(s, 2000, 0x1004, "/a/new/program"));
+	assert_true(knows(s, 5, 0x1004, "/roots") && knows(s, 3000, 0x1004, "/others"));
+	/* what he may have he has */
+	map(s, 1030, 0x1000, 2, "/his/program");
+	assert_true(knows(s, 1030, 0x1004, "/his/program"));
+	end_file(s);
+	spaces_counts(s, &c);
+	assert_in_range(c.files, 4, 2048);
+	spaces_free(s);
+}
+
+/* One spool file after the other has some more, of processes that have ended by its end. */
+static void names_of_what_has_ended_take_no_room(void **state)
+{
+	struct spaces *s = limited();
+
+	(void)state;
+	for (uint32_t i = 0; i < 60; i++) {
+		map_long(s, 7, i * 250, 250);
+		plain(s, SPOOL_EXIT, 7);
+		end_file(s);
+		map(s, 9, 0x1000, 1, "/a/new/program");
+		assert_true(knows(s, 9, 0x1004, "/a/new/program"));
+		plain(s, SPOOL_EXIT, 9);
+	}
+	/* and of root's, that filled it */
+	for (uint32_t i = 0; i < 40; i++) {
+		map_long(s, 10 + i, i * 250, 250);
+		map_short(s, 10 + i, i * 1000);
+		end_file(s);
+	}
+	for (uint32_t i = 0; i < 40; i++)
+		plain(s, SPOOL_EXIT, 10 + i);
+	end_file(s);
+	map(s, 9, 0x1000, 1, "/another/program");
+	assert_true(knows(s, 9, 0x1004, "/another/program"));
+	spaces_free(s);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, wipe, wipe)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(long_names_take_nobody_elses_room),
+		TEST(names_of_what_has_ended_take_no_room),
 		TEST(saved_spaces_load_again_and_damage_is_refused),
 		TEST(only_what_changed_is_written),
 		TEST(new_spaces_do_away_with_old_rows),

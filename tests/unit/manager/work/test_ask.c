@@ -251,11 +251,29 @@ static void a_path_that_fits_no_message_is_refused_here(void **state)
 	assert_int_equal(parent.turns, 0);
 }
 
+/* What the monitor tells may come as fast as it is read. */
+static void a_flood_leaves_others_their_turn(void **state)
+{
+	struct ask *a = *state;
+	struct msg roles = { .type = MSG_ROLES };
+	struct err err;
+
+	for (unsigned i = 1; i <= 100; i++) {
+		roles.num[MSG_ROLES_manager_starts] = i;
+		assert_int_equal(msg_send(parent.sock, &roles, &err), 0);
+	}
+	assert_int_equal(ask_receive(a, &err), 0);
+	assert_in_range(a->roles.num[MSG_ROLES_manager_starts], 1, 99);
+	assert_int_equal(ask_receive(a, &err), 0);
+	assert_int_equal(a->roles.num[MSG_ROLES_manager_starts], 100);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(a_flood_leaves_others_their_turn),
 		TEST(an_answer_brings_its_descriptor_and_what_it_cost),
 		TEST(a_refusal_is_told_as_it_is),
 		TEST(names_are_told_before_the_question),

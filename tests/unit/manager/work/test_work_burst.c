@@ -24,6 +24,7 @@ static pid_t asked[8], off[8];		/* in order */
 static unsigned nasked, noff, ninstrument;
 static uint64_t text_at;		/* of the last generation that was made */
 static bool ends;			/* the first one that counts ends meanwhile */
+static const char *figures;		/* of the generation that counts */
 
 static const char profile[] = "morph-profile 2\nmodule /p\nsha256 %s\nclock exact\noutside 0\n"
 			      "block 0x401000 7\nblock 0x401010 9\n";
@@ -73,7 +74,7 @@ static bool play_job(const struct msg *q, struct msg *r)
 		(void)snprintf(text, sizeof(text), "generation at %" PRIx64, text_at);
 		r->fd[r->nfd++] = text_file(text);
 		r->fd[r->nfd++] = counts_file();
-		r->fd[r->nfd++] = text_file("open 0.5\n");
+		r->fd[r->nfd++] = text_file(figures);
 		return true;
 	case JOB_MAP:
 		r->fd[r->nfd++] = text_file("m");
@@ -188,6 +189,7 @@ static int begin(void **state)
 		return -1;
 	nasked = noff = ninstrument = 0;
 	ends = false;
+	figures = "open 0.5\n";
 	also = parent_says;
 	w.ingest = ingest_new(w.store, w.modules, &err);
 	add_table();
@@ -350,6 +352,40 @@ static void the_policy_has_the_last_word(void **state)
 	assert_int_equal(now().generation, 1);		/* whatever it was */
 }
 
+/* The job was taken over: what it says would be a row that nobody can read again. */
+static void a_share_that_is_none_is_believed_nowhere(void **state)
+{
+	static const char *const lie[] = { "open inf\n", "open -inf\n",
+					   "open nan\n", "open 1e300\n", "open -1\n",
+					   "open 1.5\n", "", "\n\n" };
+	struct store_counting none;
+	struct store_counted got;
+	struct err err = { 0 };
+
+	(void)state;
+	w.policy->count = SWITCH_ON;
+	for (size_t i = 0; i < sizeof(lie) / sizeof(lie[0]); i++) {
+		figures = lie[i];
+		assert_int_equal(work_burst(&w, path, &err), 0);
+		assert_int_equal(nasked, 0);
+		assert_int_equal(store_counting_get(w.store, m.id, &none, &err), 0);
+		assert_false(has_counts(&got));
+		assert_false(store_is_damaged(w.store));
+	}
+	figures = "open 1\n";
+	assert_int_equal(work_burst(&w, path, &err), 1);
+}
+
+static void a_figure_is_a_plain_number(void **state)
+{
+	static const char all[] = "a 3.5\nb inf\nc nan\nd -2\ne 1e999\n";
+
+	(void)state;
+	assert_true(work_figure(all, "a") == 3.5);
+	for (const char *name = "b\0c\0d\0e\0f"; *name; name += 2)
+		assert_true(work_figure(all, name) == -1);
+}
+
 #undef TEST
 #define TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
@@ -361,6 +397,8 @@ int main(void)
 		TEST(one_that_ends_is_the_last),
 		TEST(who_was_taken_out_of_by_hand_is_not_asked),
 		TEST(the_policy_has_the_last_word),
+		TEST(a_share_that_is_none_is_believed_nowhere),
+		cmocka_unit_test(a_figure_is_a_plain_number),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
