@@ -36,7 +36,8 @@ int modulefile_text(const char *morph_edit, const struct modulefile_job *job, st
 		    struct bytes *out, struct err *err);
 
 /* A recording or profile that the command line names, for reading: no device, and no pipe,
- * which has no end that is sure to come, and is read once. */
+ * which has no end that is sure to come, and is read once; for root, none of another user
+ * (ERR_REFUSED), but for the one who called sudo. */
 int modulefile_recording(const char *path, struct err *err);
 /* Fails if one of the `n` files of --binary cannot be opened. */
 int modulefile_check(const char *const *file, uint32_t n, struct err *err);

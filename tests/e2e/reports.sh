@@ -178,6 +178,15 @@ for c in "report --log=$root/fifo" "stats $root/a $root/fifo" "diff $root/fifo $
 	check "a pipe is not waited for (${c%% *})" fails 1 "'$root/fifo': not a regular file" timeout 20 "$B/morphctl" $c
 	check "a program that is not there (${c%% *})" fails 1 "--binary='$root/none': No such" morphctl ${c//fifo/b} --binary="$root/none"
 done
+if [ "$(id -u)" = 0 ]; then
+	cp "$root/a" "$root/others" && chown 64001 "$root/others"
+	for c in "report --log=$root/others" "stats $root/a $root/others" "export $root/others --format=folded -o $root/none"; do
+		check "another user's is not read by root (${c%% *})" fails 3 "'$root/others': belongs to user 64001" morphctl $c
+		check "but by him through sudo (${c%% *})" env SUDO_UID=64001 "$B/morphctl" $c
+		check "and by nobody else so (${c%% *})" fails 3 "belongs to user 64001" env SUDO_UID=6400 "$B/morphctl" $c
+	done
+	rm -f "$root/none"
+fi
 check "a file that is not there" fails 1 "'$root/none': open" morphctl report --log="$root/none"
 check "one that is nothing" fails 1 "'$root/work': " morphctl report --log="$root/work"
 check "what only recordings have is not asked of the daemon" fails 2 'is for recordings' morphctl report --by=line
