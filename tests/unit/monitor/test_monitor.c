@@ -542,5 +542,6 @@ int main(void)
 		T(without_its_cage_it_reads_and_writes_nothing),
 		T(without_events_it_says_why),
 	};
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

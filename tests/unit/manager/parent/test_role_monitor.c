@@ -329,5 +329,6 @@ int main(void)
 		T(without_a_spool_of_its_own_it_ends),
 		T(its_exit_code_is_how_the_loop_ended),
 	};
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
