@@ -8,10 +8,10 @@
 #include "verify/parts.h"
 
 static const uint8_t cie[] = { 'z', 'R', 0, 1, 0x78, 16, 1, 0x1b };
-enum { CODE_ALIGN = 3 };
+enum { CODE_ALIGN = 3, FDE_ENCODING = 7 };
 
-/* The original, with distances in units of so many bytes. */
-static void read_rows(struct verify *v, uint8_t unit)
+/* The original, with another byte at that place of its CIE. */
+static int read_with(struct verify *v, unsigned place, uint8_t byte)
 {
 	static struct verify_stats stats;
 	static struct err err;
@@ -22,15 +22,35 @@ static void read_rows(struct verify *v, uint8_t unit)
 	uint8_t *copy = arena_dup(v->a, file.p, file.n);
 	for (uint64_t i = 0; i + sizeof(cie) <= file.n; i++)
 		if (memcmp(copy + i, cie, sizeof(cie)) == 0) {
-			copy[i + CODE_ALIGN] = unit;
+			copy[i + place] = byte;
 			found++;
 		}
 	assert_int_equal(found, 1);
 	if (image_parse((struct bytes){ copy, file.n }, v->a, &v->orig, &err) < 0)
 		fail_msg("%s", err.text);
 	v->gen = v->orig;		/* nothing asks for it */
-	if (verify_frames(v) < 0)
-		fail_msg("%s", err.text);
+	return verify_frames(v);
+}
+
+/* With distances in units of so many bytes. */
+static void read_rows(struct verify *v, uint8_t unit)
+{
+	if (read_with(v, CODE_ALIGN, unit) < 0)
+		fail_msg("%s", v->err->text);
+}
+
+/* From the text, from the data, from the function, aligned: no compiler writes these. */
+static void addresses_are_distances_from_where_they_stand(void **state)
+{
+	static const uint8_t encoding[] = { 0x2b, 0x3b, 0x4b, 0x50 };
+	struct verify v;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(encoding); i++) {
+		assert_int_equal(read_with(&v, FDE_ENCODING, encoding[i]), -1);
+		assert_non_null(strstr(v.err->text, "has an unknown form"));
+		arena_free(v.a);
+	}
 }
 
 static void rows_begin_behind_their_distances(void **state)
@@ -62,6 +82,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_begin_behind_their_distances),
+		cmocka_unit_test(addresses_are_distances_from_where_they_stand),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

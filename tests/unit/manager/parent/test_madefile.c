@@ -17,6 +17,7 @@
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -298,6 +299,40 @@ static void some_time_later(struct madefile *m, uint64_t seconds)
 {
 	for (unsigned i = 0; i < MADEFILE_USERS; i++)
 		m->user[i].at_ms -= 1000 * seconds;
+}
+
+/* One descriptor more each time: where one is missing, nothing has begun. */
+static void what_cannot_begin_has_no_child(void **state)
+{
+	struct scene s = begin(geteuid());
+	const struct madefile_request r = request(&s);
+	char owner[MADEFILE_OWNER];
+	struct err err = { 0 };
+	struct rlimit kept, few;
+	unsigned failed = 0;
+	int fd, rc = -1;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &kept), 0);
+	few = kept;
+	few.rlim_cur = (rlim_t)dup(0);
+	assert_int_equal(close((int)few.rlim_cur), 0);
+	for (; rc < 0 && failed < 20; few.rlim_cur++) {
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		rc = madefile_start(&s.made, &r, &err);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &kept), 0);
+		failed += rc < 0;
+		assert_true(rc < 0 ? s.made.child <= 0 : s.made.child > 0);
+		some_time_later(&s.made, 1000);
+		(void)poll(NULL, 0, 100);	/* one that was killed has ended */
+	}
+	assert_int_equal(rc, 0);
+	assert_true(failed >= 2);
+	while (!madefile_step(&s.made, &fd, owner, &err))
+		(void)poll(NULL, 0, 1);
+	assert_true(fd >= 0);
+	close(fd);
+	end(&s);
 }
 
 /* It is stopped, as by a file system that does not answer.  Nor is the next of his waited for
@@ -614,6 +649,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_file_of_one_name_is_refused),
 		cmocka_unit_test(what_is_large_or_old_is_refused),
 		cmocka_unit_test(another_process_of_that_number_is_seen),
+		cmocka_unit_test(what_cannot_begin_has_no_child),
 		cmocka_unit_test(who_does_not_end_is_not_waited_for),
 		cmocka_unit_test(who_answers_is_always_asked),
 		cmocka_unit_test(a_user_s_file_is_read_as_he_would),

@@ -106,11 +106,26 @@ static void wrong_usage_is_told_from_help(void **state)
 	assert_int_equal(parse(operand, &o), -1);
 }
 
+static void usage_has_every_option_as_it_is_given(void **state)
+{
+	char usage[OPTIONS_USAGE_MAX];
+
+	(void)state;
+	options_usage(usage);
+	assert_non_null(strstr(usage, "[--help] [-h] [--"));
+	assert_non_null(strstr(usage, " [--foreground]"));
+	assert_non_null(strstr(usage, " [--no-monitor]"));
+	assert_non_null(strstr(usage, " [--policy="));
+	assert_non_null(strstr(usage, " [--job-user="));
+	assert_null(strstr(usage, "=]"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_role_is_told_arrives),
 		cmocka_unit_test(wrong_usage_is_told_from_help),
+		cmocka_unit_test(usage_has_every_option_as_it_is_given),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -136,6 +136,7 @@ static void no_other_is(void **state)
 		"share:\n  conninfo: \"\"  # conninfo: host=a play=x\n",
 		"share:\n  conninfo: bhost=a play=x\n",
 		"share:\n  myconninfo: host=a play=x\n",
+		"share:\n  comments: host=a play=x\n",
 		"rules:\n  - paths: [host=a play=x]\n",
 		"share:\n  conninfo: \"host=a play=x\n",
 		"conninfo:",
