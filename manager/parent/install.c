@@ -192,7 +192,7 @@ struct swap {
 	struct digest original;		/* for the entries */
 	uint64_t original_bytes;
 	struct install_set set;		/* holds j.from */
-	bool all;			/* it may have no names but those of the set */
+	enum install_why why;
 	struct install_temporaries temporary;
 	struct install_journal j;
 };
@@ -271,7 +271,8 @@ static int swap(struct swap *s, struct err *err)
 		rc = install_look_again(set, &j->from, err);
 	install_step("looked again");
 	if (rc == 0)
-		rc = install_exchange(set, &s->temporary, &j->from, s->all, err);
+		rc = install_exchange(set, &s->temporary, &j->from,
+				      s->why == INSTALL_ALL, err);
 	if (rc < 0) {
 		/* As after a kill; what cannot be cleaned up now stays in the journal. */
 		(void)install_recover_path(s->originals_fd, j->path, NULL);
@@ -281,13 +282,13 @@ static int swap(struct swap *s, struct err *err)
 	return install_journal_remove(s->originals_fd, name, err);
 }
 
-/* Opens and checks the file at the path, under all its names; `all`: none may be missing. */
-static int open_checked(const char *path, const struct names *names, bool all,
+/* Opens and checks the file at the path, under all its names. */
+static int open_checked(const char *path, const struct names *names, enum install_why why,
 			struct install_set *s, struct err *err)
 {
 	if (install_set_open(path, names, s, err) < 0)
 		return -1;
-	return install_set_check(s, all, err) < 0 ? err_wrap(err, "'%s'", path) : 0;
+	return install_set_check(s, why, err) < 0 ? err_wrap(err, "'%s'", path) : 0;
 }
 
 /* The same, when what was interrupted there is settled, of a file that holds `expected`. */
@@ -297,7 +298,7 @@ static int open_expected(int originals_fd, struct swap *s, const char *path,
 	struct digest d;
 
 	if (install_recover_path(originals_fd, path, err) < 0 ||
-	    open_checked(path, names, s->all, &s->set, err) < 0)
+	    open_checked(path, names, s->why, &s->set, err) < 0)
 		return -1;
 	for (unsigned i = 1; i < s->set.n; i++)
 		if (install_recover_path(originals_fd, install_set_path(&s->set, i), err) < 0)
@@ -376,7 +377,7 @@ int install_generation(const struct install_request *r, struct err *err)
 {
 	struct swap s = { .originals_fd = r->originals_fd, .from = r->generation_fd,
 			  .ledger_fd = r->ledger_fd, .original = r->original,
-			  .all = !r->allow_hard_links,
+			  .why = r->allow_hard_links ? INSTALL_FOUND : INSTALL_ALL,
 			  .j = { .from = r->expected, .to = r->generation } };
 	int rc = -1;
 
@@ -429,6 +430,7 @@ static int without_room(const struct restore_request *r, const struct names *nam
 int install_restore(const struct restore_request *r, struct err *err)
 {
 	struct swap s = { .originals_fd = r->originals_fd, .from = -1, .ledger_fd = -1,
+			  .why = INSTALL_BACK,
 			  .j = { .from = r->expected, .to = r->original } };
 	const struct digest *known = r->edited ? r->edited : &r->expected;
 	struct ledger_entry e = { 0 };
@@ -467,7 +469,8 @@ int install_check(const char *path, const struct names *names, bool allow_hard_l
 		  struct install_done *done, struct err *err)
 {
 	struct install_set s = { 0 };
-	int rc = open_checked(path, names, !allow_hard_links, &s, err);
+	int rc = open_checked(path, names, allow_hard_links ? INSTALL_FOUND : INSTALL_ALL, &s,
+			      err);
 
 	if (rc == 0)
 		install_set_tell(&s, done);

@@ -315,7 +315,7 @@ static int open_expected(const struct back_request *r, struct install_set *s, st
 
 	if (install_set_open(r->path, r->names, s, err) < 0)
 		return -1;
-	if (install_set_check(s, false, err) < 0 || digest_fd(s->f[0].fd, &d, err) < 0)
+	if (install_set_check(s, INSTALL_BACK, err) < 0 || digest_fd(s->f[0].fd, &d, err) < 0)
 		return err_wrap(err, "'%s'", r->path);
 	if (!digest_equal(&d, &r->expected))
 		return err_set(err, ERR_REFUSED, "'%s': the file changed meanwhile", r->path);

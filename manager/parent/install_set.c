@@ -249,18 +249,19 @@ static void leave_out(struct install_set *s, unsigned i)
 		s->f[k].name = strrchr(install_set_path(s, k), '/') + 1;
 }
 
-int install_set_check(struct install_set *s, bool all, struct err *err)
+int install_set_check(struct install_set *s, enum install_why why, struct err *err)
 {
-	struct err why;
+	bool all = why == INSTALL_ALL;
+	struct err trouble;
 
-	if (install_file_check(&s->f[0], !all, err) < 0)
+	if (install_file_check(&s->f[0], why == INSTALL_BACK, err) < 0)
 		return -1;
 	for (unsigned i = s->n; i-- > 1; ) {
-		if (check_name(s, i, &why) == 0)
+		if (check_name(s, i, &trouble) == 0)
 			continue;
-		if (all || why.kind != ERR_REFUSED)
-			return err_set(err, why.kind, "its name '%.480s': %.480s",
-				       install_set_path(s, i), why.text);
+		if (all || trouble.kind != ERR_REFUSED)
+			return err_set(err, trouble.kind, "its name '%.480s': %.480s",
+				       install_set_path(s, i), trouble.text);
 		leave_out(s, i);
 	}
 	return all && s->f[0].st.st_nlink != s->n ? refuse_missing(s, err) : 0;

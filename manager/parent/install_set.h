@@ -39,10 +39,16 @@ const char *install_set_path(const struct install_set *s, unsigned i);
  * there while it replaces it. */
 bool install_set_is_temporary(const char *name);
 
-/* Every reason not to touch the file (ERR_REFUSED).  `all`, for a generation: one is that a
- * name was not found, or must not be touched; else, for an original that comes back, such a
- * name is left out of the set. */
-int install_set_check(struct install_set *s, bool all, struct err *err);
+enum install_why {
+	INSTALL_ALL,		/* a generation: one reason is that a name was not found, or
+				 * must not be touched */
+	INSTALL_FOUND,		/* a generation: such a name is left out of the set */
+	INSTALL_BACK,		/* its original: likewise; and the file may have become
+				 * set-id (install_file_check()) */
+};
+
+/* Every reason not to touch the file (ERR_REFUSED). */
+int install_set_check(struct install_set *s, enum install_why why, struct err *err);
 
 /* What is done under those names; done == NULL: nobody asks. */
 struct install_done;

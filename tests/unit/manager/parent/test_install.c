@@ -470,6 +470,10 @@ static void refused(const struct place *p, const char *path, const char *reason)
 
 	assert_int_equal(install_check(path, NULL, false, NULL, &err), -1);
 	says(&err, "check", reason);
+	if (!strstr(reason, "hard")) {
+		assert_int_equal(install_check(path, NULL, true, NULL, &err), -1);
+		says(&err, "check with any names", reason);
+	}
 	r.path = back.path = path;
 	assert_int_equal(install_generation(&r, &err), -1);
 	says(&err, "swap", reason);
