@@ -4,10 +4,11 @@
  * address, and it is not the name of one that reads all forms of exception tables and asks for
  * nothing else, the table of an image must have the form of its original's, and be the
  * original's where it has landing pads (callsites.c): LDC's for D ends the program at another
- * form, Crystal's does, too, and GDC's takes the address of a table for the name of a function.
+ * form, Crystal's does, too, GDC's takes the address of a table for the name of a function, and
+ * Rust's (1.63) takes a start of landing pads that is relative for one 4 bytes further on.
  * Other names than those below count as such a routine.  One without a name is taken for a
  * static copy of those (assumption A11 in verify.c), but not in a file that holds a runtime
- * of D.
+ * of D or Rust.
  *
  * Tested by tests/unit/verify/test_callsites.c and tests/programs/unwinding.sh (chained.d).
  */
@@ -16,12 +17,12 @@
 
 enum { SLOT = 8 };
 
-/* The runtimes of gcc and clang, and Rust's. */
+/* The runtimes of gcc and clang. */
 static bool reads_all_forms(const char *name)
 {
 	static const char *const names[] = {
-		"__gxx_personality_v0", "__gcc_personality_v0", "rust_eh_personality",
-		"__gnat_personality_v0", "__gccgo_personality_v0", "__gnu_objc_personality_v0",
+		"__gxx_personality_v0", "__gcc_personality_v0", "__gnat_personality_v0",
+		"__gccgo_personality_v0", "__gnu_objc_personality_v0",
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -30,13 +31,15 @@ static bool reads_all_forms(const char *name)
 	return false;
 }
 
-/* The word by which a runtime of D tells that an exception is its own stands in its code. */
-static bool has_runtime_of_d(struct bytes file)
+/* The word by which a runtime tells that an exception is its own stands in its code. */
+static bool has_narrow_runtime(struct bytes file)
 {
 	static const char gdc[8] = "\0\0\0DCUNG", ldc_and_dmd[8] = "\0\0\0D\0DMD";
+	static const char rust[8] = "TSUR\0ZOM";
 
 	return memmem(file.p, file.n, gdc, sizeof(gdc)) ||
-	       memmem(file.p, file.n, ldc_and_dmd, sizeof(ldc_and_dmd));
+	       memmem(file.p, file.n, ldc_and_dmd, sizeof(ldc_and_dmd)) ||
+	       memmem(file.p, file.n, rust, sizeof(rust));
 }
 
 /* A routine, of CIE `cie`. */
@@ -143,7 +146,7 @@ static bool collect(struct verify *v, struct asking *all)
 int verify_personality(struct verify *v)
 {
 	struct asking all = { 0 };
-	bool few = collect(v, &all), of_d = has_runtime_of_d(v->orig.file);
+	bool few = collect(v, &all), narrow = has_narrow_runtime(v->orig.file);
 
 	(void)image_dynamic(&v->orig, DT_STRTAB, &all.names);
 	if (all.n && verify_each_holder(v, look_at_pointer, &all) < 0)
@@ -161,7 +164,7 @@ int verify_personality(struct verify *v)
 		for (uint32_t k = 0; k < all.n; k++)
 			if (all.v[k].cie->personality == c->personality &&
 			    all.v[k].cie->indirect == c->indirect)
-				c->narrow = !all.v[k].wide && (all.v[k].named || of_d);
+				c->narrow = !all.v[k].wide && (all.v[k].named || narrow);
 	}
 	return 0;
 }

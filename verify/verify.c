@@ -118,8 +118,8 @@
  *   A11 A personality routine that has no name in the file, or one of those that personality.c
  *       lists, reads all forms of exception tables that DWARF's unwinders know, and does not
  *       ask where they are.  Reason: the sources of those that it lists; one without a name is
- *       in programs that are linked statically with libstdc++ or Rust's library, and stripped;
- *       a runtime of D in the file is seen.
+ *       in programs that are linked statically with libstdc++, and stripped; a runtime of D or
+ *       Rust in the file is seen.
  *       [test_callsites.c]
  */
 #include "verify/parts.h"

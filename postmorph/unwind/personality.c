@@ -2,8 +2,8 @@
  *
  * A CIE leads to the routine, or to a pointer that the loader fills: with the address of a
  * symbol, whose name is the routine's, or with one of the file, which has symbols at that
- * address or none.  One without a name may be D's where the file holds the class of D's
- * exceptions.
+ * address or none.  One without a name may be D's or Rust's where the file holds the class of
+ * their exceptions.
  *
  * Tested by tests/programs/unwinding.sh (narrow.cc, chained.d).
  */
@@ -17,16 +17,20 @@
 #include "binary/dynamic.h"
 #include "lib/search.h"
 
-/* Of gcc (libgcc, libstdc++, libgnat, libobjc, libgo), libc++abi, and Rust.  Not that of D: it
- * compares the addresses of tables. */
+/* Of gcc (libgcc, libstdc++, libgnat, libobjc, libgo) and libc++abi.  Not that of D: it
+ * compares the addresses of tables.  Not Rust's: that of 1.63 takes a LPStart that is relative
+ * to its own address for one relative to the byte behind it, so that control comes back 4 bytes
+ * behind landing pads. */
 static const char *const reads_all[] = {
 	"__gcc_personality_v0", "__gxx_personality_v0", "__gnat_personality_v0",
-	"__gnu_objc_personality_v0", "__gccgo_personality_v0", "rust_eh_personality",
+	"__gnu_objc_personality_v0", "__gccgo_personality_v0",
 };
 
-/* The classes of D's exceptions, as the runtimes of GDC, and of LDC and DMD, have them in their
- * code. */
-static const uint64_t of_d[] = { 0x474e554344000000, 0x444d440044000000 };
+/* The classes of exceptions, as the runtimes of D (by GDC; by LDC and DMD) and of Rust have
+ * them in their code. */
+static const uint64_t of_narrow[] = {
+	0x474e554344000000, 0x444d440044000000, 0x4d4f5a0052555354
+};
 
 struct routine {
 	vaddr at;		/* as the CIE says */
@@ -138,10 +142,10 @@ static void see_address(void *ctx, uint32_t index, const struct symbol *s)
 		name_it(&all->v[i], s->name);
 }
 
-static bool holds_runtime_of_d(const struct image *img)
+static bool holds_narrow_runtime(const struct image *img)
 {
-	for (size_t i = 0; i < sizeof(of_d) / sizeof(of_d[0]); i++)
-		if (memmem(img->file.p, img->file.n, &of_d[i], sizeof(of_d[i])))
+	for (size_t i = 0; i < sizeof(of_narrow) / sizeof(of_narrow[0]); i++)
+		if (memmem(img->file.p, img->file.n, &of_narrow[i], sizeof(of_narrow[i])))
 			return true;
 	return false;
 }
@@ -150,7 +154,7 @@ int personality_find(const struct image *img, struct arena *scratch, struct cfi 
 		     struct err *err)
 {
 	struct routines all;
-	bool may_be_d;
+	bool may_be_narrow;
 
 	collect(img, scratch, cfi, &all);
 	if (all.n == 0)
@@ -163,7 +167,7 @@ int personality_find(const struct image *img, struct arena *scratch, struct cfi 
 	symbols_each(img, SHT_DYNSYM, see_address, &all);
 	symbols_each(img, SHT_SYMTAB, see_address, &all);
 	qsort(all.v, all.n, sizeof(*all.v), at_cmp);
-	may_be_d = holds_runtime_of_d(img);
+	may_be_narrow = holds_narrow_runtime(img);
 	for (uint32_t i = 0; i < cfi->ncie; i++) {
 		struct routine key = {
 			.at = cfi->cie[i].personality,
@@ -171,7 +175,7 @@ int personality_find(const struct image *img, struct arena *scratch, struct cfi 
 		const struct routine *r = key.at ? bsearch(&key, all.v, all.n, sizeof(key),
 							   at_cmp) : NULL;
 
-		cfi->cie[i].narrow = r && !r->reads_all && (r->named || may_be_d);
+		cfi->cie[i].narrow = r && !r->reads_all && (r->named || may_be_narrow);
 	}
 	return 0;
 }

@@ -209,12 +209,14 @@ try_runtime() {		# SOURCE...
 	rm -f "$T"/lib/lib*
 }
 
-# A personality routine that reads few forms of tables: what it serves stays, and says so.
-try_narrow() {		# FLAGS...
-	local name="narrow.cc $*" how
+# A personality routine that reads few forms of tables: what it serves stays, and says so.  Rust's
+# is one, whatever else has its name.
+try_narrow() {		# FLAGS..., and $routine
+	local to=${routine:-narrow_personality}
+	local name="narrow.cc $to $*" how
 	if ! g++ -w "$src/narrow.cc" -DTHROWS -c "$@" -o "$T/throws.o" ||
-			! objcopy --redefine-sym __gxx_personality_v0=narrow_personality "$T/throws.o" ||
-			! g++ -w "$src/narrow.cc" "$T/throws.o" "$@" -o "$T/bin/program"; then
+			! objcopy --redefine-sym __gxx_personality_v0="$to" "$T/throws.o" ||
+			! g++ -w "$src/narrow.cc" -DROUTINE="$to" "$T/throws.o" "$@" -o "$T/bin/program"; then
 		not_ok "$name: compile"
 		return
 	fi
@@ -334,6 +336,7 @@ if [ "${UNWINDING:-}" = full ]; then
 	done
 	for level in -O0 -O1 -O2 -Os; do
 		try_narrow $level -rdynamic
+		routine=rust_eh_personality try_narrow $level -rdynamic
 		# shellcheck disable=SC2086	# a list of flags
 		try_narrow $level -rdynamic $fixed
 		for how in "-fPIE -pie" "-static-libphobos" "$fixed" "-static-libphobos $fixed"; do
@@ -386,6 +389,7 @@ try clang features.c -O2 $fixed
 try g++ throw.cc -O2 -static $fixed
 try_library g++ -O2
 try_narrow -O2 -rdynamic
+routine=rust_eh_personality try_narrow -O2 -rdynamic
 # shellcheck disable=SC2086	# a list of flags
 try_narrow -O1 -rdynamic $fixed
 try_d "$gdc" -O2 -o "$T/bin/program"

@@ -2,7 +2,8 @@
  *
  * The routine ends the program at an exception table that says where landing pads count from, as
  * those of D by LDC and of Crystal do, and leaves the rest to C++'s.  unwinding.sh renames C++'s
- * routine to it in the object that throw_deep() is in (-DTHROWS), which is linked with the other.
+ * routine to it (-DROUTINE=NAME) in the object that throw_deep() is in (-DTHROWS), which is linked
+ * with the other.
  */
 #include <unwind.h>
 
@@ -47,7 +48,7 @@ extern "C" _Unwind_Reason_Code __gxx_personality_v0(int, _Unwind_Action, _Unwind
 extern "C" int caught(int n);
 
 extern "C" __attribute__((visibility("default"))) _Unwind_Reason_Code
-narrow_personality(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
+ROUTINE(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
 		   struct _Unwind_Exception *exception, struct _Unwind_Context *context)
 {
 	const unsigned char *lsda =
