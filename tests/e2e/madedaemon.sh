@@ -31,14 +31,14 @@ check_here "a daemon" start_daemon
 # command in `through`, if there is one, that becomes it.
 running=()
 run() {
-	local out=$root/out.$RANDOM
+	out=$root/out.$RANDOM
 	rm -f "$root/in" && mkfifo "$root/in" && chmod 666 "$root/in"
 	"${through[@]}" setpriv --reuid "$2" --regid "$2" --clear-groups "$1" "$3" "$4" 20000000 "${5:-rest of it}" stay \
 		<"$root/in" >"$out" 2>"$root/why" &
 	running+=($!)
 	exec {hold}>"$root/in"
 	within 60 test -s "$out" || { cat "$root/why"; return 1; }
-	pid=$(cat "$out")
+	pid=$(head -n 1 "$out")
 	map=/tmp/perf-$pid.map
 	maps+=("$map")
 }
@@ -128,14 +128,16 @@ check "a program that has ended has no names" unnamed "$root/bin/ended"
 
 # --- files that are not to be believed ---
 
-# CLAIM NAME COMMAND...: what the program made has no names when its file ($map) is changed so.
+# CLAIM NAME COMMAND...: what the program made has no names when its file ($map) was changed so before it ran.
 not_so() {
 	local claim=$1 program=$root/bin/$2 begin=$SECONDS
 	shift 2
 	cp "$root/jit" "$program"
-	run "$program" $one map /tmp || { not_ok "$claim"; return; }
+	WAIT=1 run "$program" $one map /tmp || { not_ok "$claim"; return; }
 	cp -p "$map" "$root/kept"
 	"$@"
+	echo >&"$hold"
+	within 60 eval '[ "$(wc -l <"$out")" = 2 ]' || { not_ok "$claim"; return; }
 	taken_in
 	check "$claim: nothing is named" unnamed "$program"
 	note "after $((SECONDS - begin)) s"

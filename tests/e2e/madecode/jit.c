@@ -2,7 +2,8 @@
  *
  * jit map|dump FOLDER N [NAME [stay]]: two loops, of which the second runs three times as long;
  * then it stays until its standard input ends.  With SHARED in the environment they are in
- * memory that is mapped shared, as PHP's are.
+ * memory that is mapped shared, as PHP's are; with WAIT it tells its number before it runs
+ * them, too, and waits for a line.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -92,6 +93,9 @@ int main(int argc, char **argv)
 		write_map(path, code, name);
 	else
 		write_dump(path, code, name);
+	if (getenv("WAIT") &&
+	    (printf("%d\n", (int)getpid()) < 0 || fflush(stdout) || getchar() != '\n'))
+		return 2;
 	uint64_t n = strtoull(argv[3], NULL, 10);
 	own(n * 4);
 	for (int round = 0; round < 40; round++)
