@@ -221,7 +221,12 @@ one() {			# NAME
 		line "$name" - - skipped "$why"
 		return
 	fi
+	rm -f "$W/unbuilt"
 	files | sort -u >"$W/files"
+	if [ -e "$W/unbuilt" ]; then		# what a workload makes itself is not missing
+		line "$name" - - failed "$(cat "$W/unbuilt")"
+		return
+	fi
 	if [ ! -s "$W/files" ]; then
 		line "$name" - - skipped "this machine has none of its files"
 		return

@@ -12,7 +12,9 @@ elves_of() {		# PACKAGE...
 built() {		# NAME COMMAND...
 	local at=$SOURCES/foreign/$1
 	[ -e "$at/.built" ] && return
-	mkdir -p "$at" && (cd "$at" && shift && "$@" && touch .built) >"$at.log" 2>&1
+	mkdir -p "$at" && (cd "$at" && shift && "$@" && touch .built) >"$at.log" 2>&1 && return
+	echo "it is not built: $(grep -m 1 . "$at.log")" >"$W/unbuilt"
+	return 1
 }
 
 # How a command ends, where what it says is different every time.

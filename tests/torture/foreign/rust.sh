@@ -2,12 +2,12 @@
 packages="rustc fd-find bat hyperfine"
 build() {
 	cat >moved.rs <<-'END'
-	use std::{collections::*, panic, thread, sync::*, backtrace::Backtrace};
+	use std::{collections::*, panic, thread, sync::*};
 	struct Guard(u32);
 	impl Drop for Guard { fn drop(&mut self) { println!("gone {}", self.0); } }
 	#[inline(never)] fn deep(n: u32) -> u32 { let _g = Guard(n); if n == 0 { panic!("deep"); } deep(n - 1) + 1 }
 	fn main() {
-		panic::set_hook(Box::new(|i| println!("{} {}", i, Backtrace::force_capture().to_string().len() > 0)));
+		panic::set_hook(Box::new(|i| println!("{}", i)));
 		println!("{:?}", panic::catch_unwind(|| deep(4)).unwrap_err().downcast_ref::<&str>());
 		let h: Vec<_> = (0..8u64).map(|i| thread::spawn(move || { if i == 5 { panic::resume_unwind(Box::new(i)); } (0..10000).map(|x| x * i).sum::<u64>() })).collect();
 		for t in h { println!("{:?}", t.join().map_err(|e| *e.downcast::<u64>().unwrap())); }
