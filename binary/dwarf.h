@@ -93,6 +93,7 @@ enum {				/* pointer encodings: format | application | indirect */
 	DW_EH_PE_sdata8 = 0x0c,
 	DW_EH_PE_pcrel = 0x10,
 	DW_EH_PE_datarel = 0x30,
+	DW_EH_PE_funcrel = 0x40,
 	DW_EH_PE_indirect = 0x80,
 	DW_EH_PE_omit = 0xff,
 };

@@ -29,7 +29,7 @@
 
 enum {
 	OMIT = 0xff, ULEB = 0x01, UDATA4 = 0x03, ABSOLUTE = 0x00, FORMAT = 0x0f, BASE = 0x70,
-	PCREL = 0x10, INDIRECT = 0x80,
+	PCREL = 0x10, FUNCREL = 0x40, INDIRECT = 0x80,
 };
 
 struct type {
@@ -72,6 +72,18 @@ static vaddr read_address(const struct image *img, struct rd *r, uint8_t enc, va
 	if ((enc & BASE) != ABSOLUTE || img->eh.e_type != ET_EXEC)
 		r->bad = true;
 	return n;
+}
+
+/* Where landing pads count from. */
+static vaddr read_start(const struct image *img, struct rd *r, uint8_t enc, vaddr here,
+			vaddr fn)
+{
+	if ((enc & BASE) != FUNCREL)
+		return read_address(img, r, enc, here);
+	uint64_t distance = read_value(r, enc);
+
+	r->bad |= distance == 0;	/* which some take for none at all */
+	return fn + distance;
 }
 
 /* Type number `index`, from 1; false when it is not understood. */
@@ -145,7 +157,7 @@ static bool read_lsda(struct sites *s, const struct image *img, const struct vfd
 	if (l->start_enc != OMIT) {
 		if (l->start_enc & INDIRECT)
 			return false;
-		pads = read_address(img, &r, l->start_enc, l->addr + 1);
+		pads = read_start(img, &r, l->start_enc, l->addr + 1, fde->addr);
 	}
 	l->type_enc = rd_u8(&r);
 	if (l->type_enc != OMIT) {
@@ -331,10 +343,19 @@ static bool serves(const struct verify *v, const struct vpair *c)
 {
 	const struct vlsda *o = vlsda_of(&v->ocfi, c->orig.fde);
 	const struct vlsda *g = vlsda_of(&v->gcfi, c->gen.fde);
+	bool from_start = g->start_enc != OMIT && (g->start_enc & BASE) == FUNCREL;
 
-	return !v->ocfi.cie[v->ocfi.fde[c->orig.fde].cie].narrow ||
-	       o->addr == g->addr ||
-	       (!o->pads && o->start_enc == g->start_enc && o->site_enc == g->site_enc);
+	if (o->addr == g->addr)
+		return true;
+	switch (v->ocfi.cie[v->ocfi.fde[c->orig.fde].cie].reads) {
+	case READS_ALL:
+		return !from_start;
+	case READS_FROM_START:
+		return from_start || g->start_enc == OMIT;
+	case READS_ITS_OWN:
+		break;
+	}
+	return !o->pads && o->start_enc == g->start_enc && o->site_enc == g->site_enc;
 }
 
 /* Remembers the last pair of sites that were the same: instructions of one come in a row. */

@@ -28,7 +28,7 @@ struct vexceptions {
 	const struct vsite *last_site[2];	/* of both files, found to be the same */
 };
 
-/* Sets `narrow` of all CIEs of the original. */
+/* Sets `reads` of all CIEs of the original. */
 int verify_personality(struct verify *v);
 /* NULL when the FDE has none. */
 const struct vlsda *vlsda_of(const struct vcfi *cfi, uint32_t fde);

@@ -25,6 +25,13 @@ struct vrow {
 	uint32_t state;
 };
 
+/* Which exception tables a personality routine takes (personality.c). */
+enum verify_reads {
+	READS_ALL,		/* but none whose landing pads count from the function */
+	READS_FROM_START,	/* those, and none that say another place for that */
+	READS_ITS_OWN,		/* the original's only */
+};
+
 struct vcie {
 	uint64_t off;		/* from the start of .eh_frame */
 	uint64_t code_align;
@@ -33,7 +40,7 @@ struct vcie {
 	vaddr personality;	/* 0: none */
 	bool indirect;		/* personality is the address of a pointer */
 	bool signal_frame, has_augmentation, understood;
-	bool narrow;		/* the routine may take the original's tables only */
+	enum verify_reads reads;	/* of the routine */
 	uint8_t fde_enc, lsda_enc;
 	struct bytes program;
 };

@@ -4,11 +4,15 @@
  * address, and it is not the name of one that reads all forms of exception tables and asks for
  * nothing else, the table of an image must have the form of its original's, and be the
  * original's where it has landing pads (callsites.c): LDC's for D ends the program at another
- * form, Crystal's does, too, GDC's takes the address of a table for the name of a function, and
- * Rust's (1.63) takes a start of landing pads that is relative for one 4 bytes further on.
+ * form, Crystal's does, too, and GDC's takes the address of a table for the name of a function.
  * Other names than those below count as such a routine.  One without a name is taken for a
  * static copy of those (assumption A11 in verify.c), but not in a file that holds a runtime
- * of D or Rust.
+ * of D.
+ *
+ * Rust's (1.63) takes a start of landing pads that is relative to its own place for one 4 bytes
+ * further on.  One that is relative to the function it reads as it is meant, as gcc's do; only
+ * libc++abi's ends the program then.  So without a name, in a file that holds Rust's runtime
+ * and not that one, it is read so, whosever it is.
  *
  * Tested by tests/unit/verify/test_callsites.c and tests/programs/unwinding.sh (chained.d).
  */
@@ -31,22 +35,26 @@ static bool reads_all_forms(const char *name)
 	return false;
 }
 
-/* The word by which a runtime tells that an exception is its own stands in its code. */
-static bool has_narrow_runtime(struct bytes file)
+/* The words by which runtimes tell that an exception is their own stand in their code. */
+static enum verify_reads reads_without_name(struct bytes file)
 {
 	static const char gdc[8] = "\0\0\0DCUNG", ldc_and_dmd[8] = "\0\0\0D\0DMD";
-	static const char rust[8] = "TSUR\0ZOM";
+	static const char rust[8] = "TSUR\0ZOM", libcxxabi[8] = "\0++CGNLC";
 
-	return memmem(file.p, file.n, gdc, sizeof(gdc)) ||
-	       memmem(file.p, file.n, ldc_and_dmd, sizeof(ldc_and_dmd)) ||
-	       memmem(file.p, file.n, rust, sizeof(rust));
+	if (memmem(file.p, file.n, gdc, sizeof(gdc)) ||
+	    memmem(file.p, file.n, ldc_and_dmd, sizeof(ldc_and_dmd)))
+		return READS_ITS_OWN;
+	if (!memmem(file.p, file.n, rust, sizeof(rust)))
+		return READS_ALL;
+	return memmem(file.p, file.n, libcxxabi, sizeof(libcxxabi)) ? READS_ITS_OWN
+								    : READS_FROM_START;
 }
 
 /* A routine, of CIE `cie`. */
 struct asked {
 	struct vcie *cie;
 	vaddr addr;		/* 0: not one of the file, or not known */
-	bool named, wide;
+	bool named, wide, rust;
 };
 
 struct asking {
@@ -63,6 +71,7 @@ static void take_name(struct asked *a, struct rd name)
 		return;
 	a->named = true;
 	a->wide |= reads_all_forms(s);
+	a->rust |= strcmp(s, "rust_eh_personality") == 0;
 }
 
 /* What the loader puts into the pointer. */
@@ -143,10 +152,20 @@ static bool collect(struct verify *v, struct asking *all)
 	return true;
 }
 
+static enum verify_reads reads_of(const struct asked *a, enum verify_reads nameless)
+{
+	if (a->wide)
+		return READS_ALL;
+	if (a->named)
+		return a->rust ? READS_FROM_START : READS_ITS_OWN;
+	return nameless;
+}
+
 int verify_personality(struct verify *v)
 {
 	struct asking all = { 0 };
-	bool few = collect(v, &all), narrow = has_narrow_runtime(v->orig.file);
+	enum verify_reads nameless = reads_without_name(v->orig.file);
+	bool few = collect(v, &all);
 
 	(void)image_dynamic(&v->orig, DT_STRTAB, &all.names);
 	if (all.n && verify_each_holder(v, look_at_pointer, &all) < 0)
@@ -160,11 +179,11 @@ int verify_personality(struct verify *v)
 	for (uint32_t i = 0; i < v->ocfi.ncie; i++) {
 		struct vcie *c = &v->ocfi.cie[i];
 
-		c->narrow = !few && c->personality;
+		c->reads = !few && c->personality ? READS_ITS_OWN : READS_ALL;
 		for (uint32_t k = 0; k < all.n; k++)
 			if (all.v[k].cie->personality == c->personality &&
 			    all.v[k].cie->indirect == c->indirect)
-				c->narrow = !all.v[k].wide && (all.v[k].named || narrow);
+				c->reads = reads_of(&all.v[k], nameless);
 	}
 	return 0;
 }

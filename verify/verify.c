@@ -119,7 +119,7 @@
  *       lists, reads all forms of exception tables that DWARF's unwinders know, and does not
  *       ask where they are.  Reason: the sources of those that it lists; one without a name is
  *       in programs that are linked statically with libstdc++, and stripped; a runtime of D or
- *       Rust in the file is seen.
+ *       Rust in the file is seen, and Rust's is known to count landing pads from the function.
  *       [test_callsites.c]
  */
 #include "verify/parts.h"

@@ -9,7 +9,7 @@
  *
  * PADS     Landing pads may lie in any part of new text. They are relative to an explicit start
  *          (LPStart) one byte below the lowest pad of the table, because 0 means that there is
- *          no pad.
+ *          no pad. That is relative to its own address, or for Rust's routine to the span's.
  *
  * SITES    Adjacent call sites that say the same become one. What emit adds (a jmp, NOPs)
  *          throws nothing: it belongs to the call site of the instruction in front of it.
@@ -185,26 +185,44 @@ static void encode_sites(const struct fill *f, new_vaddr pad_base, struct wr *ou
 	}
 }
 
-static void put_record(struct fill *f)
+/* Where landing pads count from, which says so.  False: too far away for that. */
+static bool put_start(struct fill *f, bool from_start, new_vaddr base)
+{
+	struct wr *out = &f->out->bytes;
+	int64_t distance = (int64_t)(base - f->start);
+
+	if (!from_start) {
+		wr_u8(out, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+		add_fix(f, DW_EH_PE_pcrel | DW_EH_PE_sdata4, base);
+		wr_u32(out, 0);
+		return true;
+	}
+	wr_u8(out, DW_EH_PE_funcrel | DW_EH_PE_sdata4);
+	wr_u32(out, (uint32_t)distance);
+	return distance == (int32_t)distance;
+}
+
+static int put_record(struct fill *f, uint32_t fde)
 {
 	struct wr *out = &f->out->bytes, sites = { 0 };
 	const struct lsda *l = &f->lsda;
+	const struct cfi *cfi = &f->plan->prog->cfi;
+	bool from_start = cfi->cie[cfi->fde[fde].cie].from_start, acts = false, near = true;
 	new_vaddr lowest = UINT64_MAX;
-	bool acts = false;
 
 	for (uint32_t i = 0; i < f->sites.n; i++) {
 		acts |= f->sites.v[i].action != 0;
 		if (f->sites.v[i].pad && f->sites.v[i].pad < lowest)
 			lowest = f->sites.v[i].pad;
 	}
-	encode_sites(f, lowest - 1, &sites);
-	if (lowest == UINT64_MAX) {
+	new_vaddr base = lowest - 1;
+	if (from_start && base == f->start)	/* a distance of 0 would be none */
+		base--;
+	encode_sites(f, base, &sites);
+	if (lowest == UINT64_MAX)
 		wr_u8(out, DW_EH_PE_omit);
-	} else {
-		wr_u8(out, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
-		add_fix(f, DW_EH_PE_pcrel | DW_EH_PE_sdata4, lowest - 1);
-		wr_u32(out, 0);
-	}
+	else
+		near = put_start(f, from_start, base);
 	if (acts && l->type_enc != DW_EH_PE_omit) {
 		wr_u8(out, l->type_enc);
 		wr_uleb(out, 1 + uleb_size(sites.n) + sites.n + l->actions.n + l->types.n);
@@ -220,6 +238,7 @@ static void put_record(struct fill *f)
 		wr_raw(out, l->specs.p, l->specs.n);
 	}
 	wr_free(&sites);
+	return near ? 0 : cannot(f, "a landing pad is too far away");
 }
 
 /* All spans without a call site share one record. */
@@ -255,8 +274,7 @@ static int fill_span(struct fill *f, const struct emit_span *span, uint64_t *at)
 		return 0;
 	}
 	*at = f->out->bytes.n;
-	put_record(f);
-	return 0;
+	return put_record(f, span->fde);
 }
 
 int emit_lsda_fill(const struct emit_plan *plan, const struct emit_unwind *unwind,

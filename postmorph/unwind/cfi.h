@@ -75,7 +75,9 @@ struct cie {
 	uint32_t initial;	/* state after the initial instructions */
 	bool has_address;	/* its instructions hold an address, or may */
 	bool understood;	/* false: unknown augmentation, version or encoding */
-	bool narrow;		/* its routine may not take every LSDA (personality.h) */
+	/* its routine may not take every LSDA (personality.h); landing pads that count from
+	 * the function it takes, and none that count from where that is said */
+	bool narrow, from_start;
 };
 
 struct fde {

@@ -3,7 +3,7 @@
  * A CIE leads to the routine, or to a pointer that the loader fills: with the address of a
  * symbol, whose name is the routine's, or with one of the file, which has symbols at that
  * address or none.  One without a name may be D's or Rust's where the file holds the class of
- * their exceptions.
+ * their exceptions.  Which forms Rust's reads is known (`from_start`), of others it is not.
  *
  * Tested by tests/programs/unwinding.sh (narrow.cc, chained.d).
  */
@@ -18,18 +18,22 @@
 #include "lib/search.h"
 
 /* Of gcc (libgcc, libstdc++, libgnat, libobjc, libgo) and libc++abi.  Not that of D: it
- * compares the addresses of tables.  Not Rust's: that of 1.63 takes a LPStart that is relative
- * to its own address for one relative to the byte behind it, so that control comes back 4 bytes
- * behind landing pads. */
+ * compares the addresses of tables. */
 static const char *const reads_all[] = {
 	"__gcc_personality_v0", "__gxx_personality_v0", "__gnat_personality_v0",
 	"__gnu_objc_personality_v0", "__gccgo_personality_v0",
 };
 
-/* The classes of exceptions, as the runtimes of D (by GDC; by LDC and DMD) and of Rust have
- * them in their code. */
-static const uint64_t of_narrow[] = {
-	0x474e554344000000, 0x444d440044000000, 0x4d4f5a0052555354
+/* It takes a LPStart that is relative to its own address (1.63 at least) for one relative to
+ * the byte behind it, so that control would come back 4 bytes behind landing pads.  One that is
+ * relative to the function it reads right, as those of gcc do, but not libc++abi's, which ends
+ * the program. */
+static const char of_rust[] = "rust_eh_personality";
+
+/* The classes of exceptions, as the runtimes have them in their code. */
+enum { CLASS_GDC, CLASS_LDC_AND_DMD, CLASS_LIBCXXABI, CLASS_RUST, NCLASS };
+static const uint64_t class[NCLASS] = {
+	0x474e554344000000, 0x444d440044000000, 0x434c4e47432b2b00, 0x4d4f5a0052555354
 };
 
 struct routine {
@@ -37,7 +41,7 @@ struct routine {
 	bool indirect;		/* that is the address of a pointer */
 	vaddr addr;
 	uint32_t symbol;	/* of the relocation, 0: none */
-	bool named, reads_all;
+	bool named, reads_all, is_rust;
 };
 
 struct routines {		/* ascending by what they are looked for by */
@@ -115,6 +119,7 @@ static void name_it(struct routine *r, const char *name)
 {
 	r->named |= name[0] != '\0';
 	r->reads_all |= is_known(name);
+	r->is_rust |= strcmp(name, of_rust) == 0;
 }
 
 /* By the number that a relocation has. */
@@ -142,19 +147,30 @@ static void see_address(void *ctx, uint32_t index, const struct symbol *s)
 		name_it(&all->v[i], s->name);
 }
 
-static bool holds_narrow_runtime(const struct image *img)
+static void find_classes(const struct image *img, bool found[NCLASS])
 {
-	for (size_t i = 0; i < sizeof(of_narrow) / sizeof(of_narrow[0]); i++)
-		if (memmem(img->file.p, img->file.n, &of_narrow[i], sizeof(of_narrow[i])))
-			return true;
-	return false;
+	for (int i = 0; i < NCLASS; i++)
+		found[i] = memmem(img->file.p, img->file.n, &class[i], sizeof(class[i]));
+}
+
+/* One without a name may be that of any runtime that the file holds. */
+static void judge(const struct routine *r, const bool found[NCLASS], struct cie *cie)
+{
+	bool rust = r->named ? r->is_rust :
+		    found[CLASS_RUST] && !found[CLASS_GDC] && !found[CLASS_LDC_AND_DMD] &&
+			    !found[CLASS_LIBCXXABI];
+
+	cie->from_start = rust && !r->reads_all;
+	cie->narrow = !r->reads_all && !rust &&
+		      (r->named || found[CLASS_GDC] || found[CLASS_LDC_AND_DMD] ||
+		       found[CLASS_RUST]);
 }
 
 int personality_find(const struct image *img, struct arena *scratch, struct cfi *cfi,
 		     struct err *err)
 {
 	struct routines all;
-	bool may_be_narrow;
+	bool found[NCLASS];
 
 	collect(img, scratch, cfi, &all);
 	if (all.n == 0)
@@ -167,7 +183,7 @@ int personality_find(const struct image *img, struct arena *scratch, struct cfi 
 	symbols_each(img, SHT_DYNSYM, see_address, &all);
 	symbols_each(img, SHT_SYMTAB, see_address, &all);
 	qsort(all.v, all.n, sizeof(*all.v), at_cmp);
-	may_be_narrow = holds_narrow_runtime(img);
+	find_classes(img, found);
 	for (uint32_t i = 0; i < cfi->ncie; i++) {
 		struct routine key = {
 			.at = cfi->cie[i].personality,
@@ -175,7 +191,8 @@ int personality_find(const struct image *img, struct arena *scratch, struct cfi 
 		const struct routine *r = key.at ? bsearch(&key, all.v, all.n, sizeof(key),
 							   at_cmp) : NULL;
 
-		cfi->cie[i].narrow = r && !r->reads_all && (r->named || may_be_narrow);
+		if (r)
+			judge(r, found, &cfi->cie[i]);
 	}
 	return 0;
 }

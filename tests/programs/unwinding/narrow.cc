@@ -1,8 +1,8 @@
 /* narrow.cc - a language whose personality routine reads what its own compiler writes, and no more
  *
  * The routine ends the program at an exception table that says where landing pads count from, as
- * those of D by LDC and of Crystal do, and leaves the rest to C++'s.  unwinding.sh renames C++'s
- * routine to it (-DROUTINE=NAME) in the object that throw_deep() is in (-DTHROWS), which is linked
+ * those of D by LDC and of Crystal do, and leaves the rest to C++'s.  With -DFROM_START it takes
+ * tables that count them from the function, as Rust's does.  unwinding.sh renames C++'s routine to it (-DROUTINE=NAME) in the object that throw_deep() is in (-DTHROWS), which is linked
  * with the other.
  */
 #include <unwind.h>
@@ -54,7 +54,13 @@ ROUTINE(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
 	const unsigned char *lsda =
 		(const unsigned char *)_Unwind_GetLanguageSpecificData(context);
 
-	if (lsda && lsda[0] != 0xff) {
+#ifdef FROM_START
+	const int counts_from_function = 0x4b;
+#else
+	const int counts_from_function = 0xff;
+#endif
+
+	if (lsda && lsda[0] != 0xff && lsda[0] != counts_from_function) {
 		std::printf("BAD: landing pads count from elsewhere\n");
 		std::fflush(stdout);
 		std::abort();

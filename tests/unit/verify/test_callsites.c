@@ -16,7 +16,8 @@ enum {
 	OTEXT = 0x1000, OPAD = 0x1080, OPAD2 = 0x10a0, OLSDA = 0x1800, OEND = 0x2000,
 	GTEXT = 0x3000, GPAD = 0x3080, GPAD2 = 0x30a0, GLSDA = 0x3800, GEND = 0x4000,
 	O = OTEXT + 0x10, G = GTEXT + 0x20, LEN = 5, TYPE = 0x1f00, TYPE2 = 0x1f40,
-	OMIT = 0xff, ULEB = 0x01, UDATA4 = 0x03, PCREL4 = 0x1b, INDIRECT4 = 0x9b,
+	OMIT = 0xff, ULEB = 0x01, UDATA4 = 0x03, PCREL4 = 0x1b, FUNCREL4 = 0x4b,
+	INDIRECT4 = 0x9b,
 };
 
 struct world {
@@ -85,6 +86,8 @@ static struct world *world_new(void)
 
 struct table {			/* what an LSDA says; written by put() */
 	vaddr pads;		/* explicit LPStart, 0: omitted */
+	bool from_start;	/* there is one, `distance` from the function */
+	int32_t distance;
 	uint8_t type_enc, site_enc;
 	uint32_t site[4][4];	/* start, length, pad, action; as in the file */
 	int nsite;
@@ -115,8 +118,10 @@ static void put(struct world *world, vaddr at, const struct table *t)
 			put_site(&sites, t->site_enc, t->site[i][k]);
 		wr_uleb(&sites, t->site[i][3]);
 	}
-	wr_u8(&w, t->pads ? PCREL4 : OMIT);
-	if (t->pads)
+	wr_u8(&w, t->from_start ? FUNCREL4 : t->pads ? PCREL4 : OMIT);
+	if (t->from_start)
+		wr_u32(&w, (uint32_t)t->distance);
+	else if (t->pads)
 		wr_u32(&w, (uint32_t)(t->pads - (at + 1)));
 	wr_u8(&w, t->type_enc);
 	assert_true(sites.n + t->actions.n + types < 0x70);	/* one byte each below */
@@ -231,32 +236,77 @@ static void routines_of_unknown_names_find_the_table_they_know(void **state)
 	o.site[0][2] = PAD_O;
 	words.site[0][2] = PAD_G;
 	assert_int_equal(compare_named(&o, &start, "__gxx_personality_v0"), 0);
-	assert_int_equal(compare_named(&o, &start, "rust_eh_personality"), -1);
 	assert_int_equal(compare_named(&o, &start, ""), 0);
 }
 
-/* One without a name is D's or Rust's where the file holds what their runtimes know their
- * exceptions by. */
-static void nameless_routines_may_be_of_d_or_rust(void **state)
+/* Where landing pads count from: from the function by nothing said (0), from a place of its own
+ * (1), or from the function by a distance (2). */
+static struct table counting_from(int what)
 {
-	static const uint64_t class[] = { 0x474e554344000000, 0x444d440044000000,
-					  0x4d4f5a0052555354 /* Rust */,
-					  0x474e5543432b2b00 /* C++ */ };
+	static const vaddr distance = 0x40;
+	struct table t = { .type_enc = OMIT, SITE_G(PAD_G, 0) };
+
+	if (what == 1)
+		t.pads = GTEXT - distance;
+	t.from_start = what == 2;
+	t.distance = -(int32_t)distance;
+	if (what)
+		t.site[0][2] += distance;
+	return t;
+}
+
+static void rust_s_routine_counts_pads_from_the_function(void **state)
+{
 	struct table o = { .type_enc = OMIT, SITE_O(PAD_O, 0) };
-	struct table g = { .type_enc = OMIT, SITE_G(PAD_G, 0) };
+	struct table away = counting_from(2), none = counting_from(2);
 
 	(void)state;
-	for (int i = 0; i < 4; i++) {
-		struct world *w = world_new();
+	for (int what = 0; what < 3; what++) {
+		struct table g = counting_from(what);
 
-		put(w, OLSDA, &o);
-		put(w, GLSDA, &g);
-		name_routine(w, "");
-		memcpy(w->file + 0x1e01 - OTEXT, &class[i], sizeof(class[i]));
-		assert_int_equal(compare_at(w, O, G), i < 3 ? -1 : 0);
-		name_routine(w, "__gxx_personality_v0");
-		assert_int_equal(compare_at(w, O, G), 0);
+		assert_int_equal(compare_named(&o, &g, "rust_eh_personality"),
+				 what == 1 ? -1 : 0);
+		assert_int_equal(compare_named(&o, &g, "__gxx_personality_v0"),
+				 what == 2 ? -1 : 0);
+		assert_int_equal(compare_named(&o, &g, ""), what == 2 ? -1 : 0);
+		assert_int_equal(compare_named(&o, &g, "_d_eh_personality"), -1);
 	}
+	away.distance++;
+	assert_int_equal(compare_named(&o, &away, "rust_eh_personality"), -1);
+	none.distance = 0;		/* some take it for a start at 0 */
+	none.site[0][2] = PAD_G;
+	assert_int_equal(compare_named(&o, &none, "rust_eh_personality"), -1);
+}
+
+/* One without a name is D's or Rust's where the file holds what their runtimes know their
+ * exceptions by; libc++abi's does not read all that Rust's does. */
+static void nameless_routines_may_be_of_d_or_rust(void **state)
+{
+	enum { GDC, LDC, RUST, CXX, RUST_AND_LIBCXX, NKIND };
+	static const uint64_t class[][2] = {
+		[GDC] = { 0x474e554344000000 }, [LDC] = { 0x444d440044000000 },
+		[RUST] = { 0x4d4f5a0052555354 }, [CXX] = { 0x474e5543432b2b00 },
+		[RUST_AND_LIBCXX] = { 0x4d4f5a0052555354, 0x434c4e47432b2b00 },
+	};
+	static const bool serves[NKIND][3] = {
+		[RUST] = { true, false, true }, [CXX] = { true, true, false },
+	};
+	struct table o = { .type_enc = OMIT, SITE_O(PAD_O, 0) };
+
+	(void)state;
+	for (int i = 0; i < NKIND; i++)
+		for (int what = 0; what < 3; what++) {
+			struct table g = counting_from(what);
+			struct world *w = world_new();
+
+			put(w, OLSDA, &o);
+			put(w, GLSDA, &g);
+			name_routine(w, "");
+			memcpy(w->file + 0x1e01 - OTEXT, class[i], sizeof(class[i]));
+			assert_int_equal(compare_at(w, O, G), serves[i][what] ? 0 : -1);
+			name_routine(w, "__gxx_personality_v0");
+			assert_int_equal(compare_at(w, O, G), what == 2 ? -1 : 0);
+		}
 }
 
 static void a_landing_pad_must_be_the_image_of_the_original(void **state)
@@ -520,6 +570,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sites_are_the_same_in_any_form),
 		cmocka_unit_test(routines_of_unknown_names_find_the_table_they_know),
+		cmocka_unit_test(rust_s_routine_counts_pads_from_the_function),
 		cmocka_unit_test(nameless_routines_may_be_of_d_or_rust),
 		cmocka_unit_test(a_landing_pad_must_be_the_image_of_the_original),
 		cmocka_unit_test(no_site_no_pad_and_no_table_are_three_things),
