@@ -1,4 +1,7 @@
-/* role_monitor.c - the monitor's process around monitor_run() */
+/* role_monitor.c - the monitor's process around monitor_run()
+ *
+ * Tested by tests/unit/manager/parent/test_role_monitor.c.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -11,6 +11,8 @@
  *
  * Sampling is on before the maps of the running processes are opened, and their events get an
  * earlier time: if a process maps or executes something in between, a later record says so.
+ *
+ * Tested by tests/unit/monitor/test_monitor.c.
  */
 #include "monitor/monitor.h"
 
