@@ -65,6 +65,15 @@ static void add_link(struct undo_links *l, const char *folder, size_t len,
 	l->at[l->n++] = (struct undo_link){ path, e->d_ino };
 }
 
+/* Not a folder, which may have got the inode of a file that is no more; file systems that do
+ * not say what it is have regular files, too. */
+static bool may_be_file(const struct dirent *e)
+{
+	if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+		return false;
+	return e->d_type == DT_REG || e->d_type == DT_UNKNOWN;
+}
+
 /* In the folder of `path`. */
 static int look_into(const char *path, const struct inodes *i, struct undo_links *l,
 		     struct err *err)
@@ -79,7 +88,8 @@ static int look_into(const char *path, const struct inodes *i, struct undo_links
 	if (!d)
 		return err_set(err, ERR_SYS, "'%s': %s", folder, strerror(errno));
 	for (struct dirent *e; errno = 0, (e = readdir(d)); )
-		if (has_inode(i, e->d_ino) && !install_set_is_temporary(e->d_name))
+		if (has_inode(i, e->d_ino) && may_be_file(e) &&
+		    !install_set_is_temporary(e->d_name))
 			add_link(l, folder, len, e);
 	int error = errno;
 	(void)closedir(d);		/* only read */

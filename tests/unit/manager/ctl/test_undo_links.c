@@ -218,6 +218,36 @@ static void another_file_is_left_alone(void **state)
 }
 
 /* Where the original itself takes the generation's place, the names that are left need it. */
+/* Or a folder's: the one that the file is in, that above it, or one beside it. */
+static void a_folder_is_no_name(void **state)
+{
+	struct undo_store s;
+	char said[UNDO_SAID], beside[96], folder[3][96];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct place p = linked(0, &s);
+		struct stat st;
+
+		(void)snprintf(beside, sizeof(beside), "%s/beside", p.dir);
+		assert_int_equal(mkdir(beside, 0755), 0);
+		(void)snprintf(folder[0], sizeof(folder[0]), "%s", p.dir);
+		(void)snprintf(folder[1], sizeof(folder[1]), "%s/..", p.dir);
+		(void)snprintf(folder[2], sizeof(folder[2]), "%s", beside);
+		assert_int_equal(undo(&s, p.path, said), UNDO_RESTORED);
+		assert_int_equal(stat(folder[i], &st), 0);
+		struct ledger_entry e = { .original = p.original,
+					  .generation = p.generation,
+					  .owner = getuid(), .inode = st.st_ino };
+		(void)snprintf(e.path, sizeof(e.path), "%s", p.path);
+		assert_int_equal(ledger_put(p.ledger_fd, &e, NULL), 0);
+		assert_int_equal(undo(&s, p.path, said), UNDO_NOTHING);
+		assert_string_equal(said, "is the original already");
+		assert_int_equal(rmdir(beside), 0);
+		place_free(&p);
+	}
+}
+
 static void without_room_all_names_share_the_original(void **state)
 {
 	struct rlimit l = { BYTES / 2, RLIM_INFINITY }, none = { RLIM_INFINITY, RLIM_INFINITY };
@@ -250,6 +280,7 @@ int main(void)
 		cmocka_unit_test(names_elsewhere_stay_and_are_counted),
 		cmocka_unit_test(what_a_killed_one_left_comes_back_with_the_next),
 		cmocka_unit_test(another_file_is_left_alone),
+		cmocka_unit_test(a_folder_is_no_name),
 		cmocka_unit_test(without_room_all_names_share_the_original),
 	};
 
