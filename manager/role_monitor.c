@@ -2,6 +2,7 @@
  *
  * Tested by tests/unit/manager/parent/test_role_monitor.c.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 /* Chosen: some 1,100 samples with memory and 9,000 without. */
 enum { STATES_MAX_BYTES = 4 << 20 };
+static_assert((int)STATES_MAX_BYTES <= (int)SPOOL_FILE_MAX / 2, "they are not refused");
 
 enum { SPOOL_PATH = 4096 };
 

@@ -36,6 +36,7 @@
 /* Sizes of a spool file, chosen: the Manager takes in a whole file at a time, and one that has
  * to give way for space is lost whole. */
 enum { FILE_MOST = 1 << 20, FILE_LEAST = 32 << 10, NAME_BYTES = 32 };
+static_assert(2 * (int)FILE_MOST <= (int)SPOOL_FILE_MAX, "no file of ours is refused");
 
 struct slot {
 	uint32_t pid, tid;

@@ -207,7 +207,8 @@ static int put_record(struct fill *f, uint32_t fde)
 	struct wr *out = &f->out->bytes, sites = { 0 };
 	const struct lsda *l = &f->lsda;
 	const struct cfi *cfi = &f->plan->prog->cfi;
-	bool from_start = cfi->cie[cfi->fde[fde].cie].from_start, acts = false, near = true;
+	bool from_start = cfi->cie[cfi->fde[fde].cie].reads == CFI_READS_FROM_START;
+	bool acts = false, near = true;
 	new_vaddr lowest = UINT64_MAX;
 
 	for (uint32_t i = 0; i < f->sites.n; i++) {

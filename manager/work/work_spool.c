@@ -23,11 +23,9 @@
 
 enum { SPOOL_NAME_LEN = 22 };		/* 16 hexadecimal digits and ".spool" */
 
-/* A folder or a link of that name is none, and stays. */
 static int is_spool(const struct dirent *d)
 {
-	return (d->d_type == DT_REG || d->d_type == DT_UNKNOWN) &&
-	       strlen(d->d_name) == SPOOL_NAME_LEN &&
+	return strlen(d->d_name) == SPOOL_NAME_LEN &&
 	       strspn(d->d_name, "0123456789abcdef") == 16 &&
 	       strcmp(d->d_name + 16, ".spool") == 0;
 }
@@ -83,9 +81,12 @@ static int take_in_open(struct work *w, int fd, const char *name, struct attribu
  * 1: taken in; 0: nothing in it; 2: the monitor still writes it, as all that follow. */
 static int take_in(struct work *w, const char *name, struct attribution *sum, struct err *err)
 {
-	int fd = openat(w->spool_dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
 	int rc;
 
+	if (fstatat(w->spool_dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode))
+		return 0;		/* a folder or a link, say: it stays */
+	int fd = openat(w->spool_dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 && errno == ENOENT)
 		return 0;		/* dropped for space meanwhile, and counted there */
 	if (fd < 0 && errno == EAGAIN)

@@ -85,7 +85,7 @@ void landing_decode(struct text *t, uint32_t piece)
 		return;
 	if (!is_known(t, piece))
 		piece_skip(&t->piece[piece], SKIP_LSDA);
-	else if (t->prog->cfi.cie[t->prog->cfi.fde[piece].cie].narrow &&
+	else if (t->prog->cfi.cie[t->prog->cfi.fde[piece].cie].reads == CFI_READS_ITS_OWN &&
 		 needs_its_table(t, piece))
 		piece_skip(&t->piece[piece], SKIP_PERSONALITY);
 	landing_each(t, piece, add_jump, &l);

@@ -59,6 +59,13 @@ struct cfi_row {
 	uint32_t state;		/* index in cfi.state[] */
 };
 
+/* Which LSDAs a personality routine takes. */
+enum cfi_reads {
+	CFI_READS_ALL,		/* landing pads may count from a place that it names */
+	CFI_READS_FROM_START,	/* they count from the function */
+	CFI_READS_ITS_OWN,	/* not known of any but the original's */
+};
+
 struct cie {
 	uint64_t off;		/* of the length field, from the start of .eh_frame */
 	uint64_t size;		/* whole record with its length field */
@@ -75,9 +82,7 @@ struct cie {
 	uint32_t initial;	/* state after the initial instructions */
 	bool has_address;	/* its instructions hold an address, or may */
 	bool understood;	/* false: unknown augmentation, version or encoding */
-	/* its routine may not take every LSDA (personality.h); landing pads that count from
-	 * the function it takes, and none that count from where that is said */
-	bool narrow, from_start;
+	enum cfi_reads reads;	/* of its routine (personality.h) */
 };
 
 struct fde {

@@ -3,7 +3,7 @@
  * A CIE leads to the routine, or to a pointer that the loader fills: with the address of a
  * symbol, whose name is the routine's, or with one of the file, which has symbols at that
  * address or none.  One without a name may be D's or Rust's where the file holds the class of
- * their exceptions.  Which forms Rust's reads is known (`from_start`), of others it is not.
+ * their exceptions.  Which forms Rust's reads is known, of others it is not.
  *
  * Tested by tests/programs/unwinding.sh (narrow.cc, chained.d).
  */
@@ -154,16 +154,15 @@ static void find_classes(const struct image *img, bool found[NCLASS])
 }
 
 /* One without a name may be that of any runtime that the file holds. */
-static void judge(const struct routine *r, const bool found[NCLASS], struct cie *cie)
+static enum cfi_reads judge(const struct routine *r, const bool found[NCLASS])
 {
-	bool rust = r->named ? r->is_rust :
-		    found[CLASS_RUST] && !found[CLASS_GDC] && !found[CLASS_LDC_AND_DMD] &&
-			    !found[CLASS_LIBCXXABI];
+	bool d = found[CLASS_GDC] || found[CLASS_LDC_AND_DMD];
 
-	cie->from_start = rust && !r->reads_all;
-	cie->narrow = !r->reads_all && !rust &&
-		      (r->named || found[CLASS_GDC] || found[CLASS_LDC_AND_DMD] ||
-		       found[CLASS_RUST]);
+	if (r->reads_all || (!r->named && !d && !found[CLASS_RUST]))
+		return CFI_READS_ALL;
+	if (r->named ? r->is_rust : !d && !found[CLASS_LIBCXXABI])
+		return CFI_READS_FROM_START;
+	return CFI_READS_ITS_OWN;
 }
 
 int personality_find(const struct image *img, struct arena *scratch, struct cfi *cfi,
@@ -192,7 +191,7 @@ int personality_find(const struct image *img, struct arena *scratch, struct cfi 
 							   at_cmp) : NULL;
 
 		if (r)
-			judge(r, found, &cfi->cie[i]);
+			cfi->cie[i].reads = judge(r, found);
 	}
 	return 0;
 }

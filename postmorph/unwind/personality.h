@@ -14,7 +14,7 @@
 
 #include "postmorph/unwind/cfi.h"
 
-/* Sets `narrow` and `from_start` of all CIEs.  Fails as relocs_each() does. */
+/* Sets `reads` of all CIEs.  Fails as relocs_each() does. */
 int personality_find(const struct image *img, struct arena *scratch, struct cfi *cfi,
 		     struct err *err);
 

@@ -338,6 +338,7 @@ if [ "${UNWINDING:-}" = full ]; then
 	for level in -O0 -O1 -O2 -Os; do
 		try_narrow $level -rdynamic
 		routine=rust_eh_personality try_narrow $level -rdynamic
+		routine=rust_eh_personality try_narrow $level
 		# shellcheck disable=SC2086	# a list of flags
 		try_narrow $level -rdynamic $fixed
 		for how in "-fPIE -pie" "-static-libphobos" "$fixed" "-static-libphobos $fixed"; do
@@ -391,6 +392,7 @@ try g++ throw.cc -O2 -static $fixed
 try_library g++ -O2
 try_narrow -O2 -rdynamic
 routine=rust_eh_personality try_narrow -O2 -rdynamic
+routine=rust_eh_personality try_narrow -O2		# stripped, it has no name
 # shellcheck disable=SC2086	# a list of flags
 try_narrow -O1 -rdynamic $fixed
 try_d "$gdc" -O2 -o "$T/bin/program"

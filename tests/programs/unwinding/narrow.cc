@@ -55,7 +55,9 @@ ROUTINE(int version, _Unwind_Action actions, _Unwind_Exception_Class kind,
 		(const unsigned char *)_Unwind_GetLanguageSpecificData(context);
 
 #ifdef FROM_START
-	const int counts_from_function = 0x4b;
+	/* by which it may be known that a routine without a name is Rust's */
+	static volatile unsigned long long of_rust = 0x4d4f5a0052555354;
+	const int counts_from_function = of_rust ? 0x4b : 0xff;
 #else
 	const int counts_from_function = 0xff;
 #endif

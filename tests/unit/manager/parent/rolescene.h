@@ -82,6 +82,18 @@ static inline void play_role(int argc, char **argv, const struct role_options *o
 	_exit(end);
 }
 
+/* As a role, if the command line says so: then it never returns.  A role that does not know its
+ * command line must not become the test once more. */
+static inline void play_if_told(int argc, char **argv)
+{
+	struct role_options o = { .role = MSG_ROLE_PARENT };
+
+	if (argc > 1 && options_parse(argc, argv, &o) == 0 && o.role != MSG_ROLE_PARENT)
+		play_role(argc, argv, &o);
+	if (argc > 1)
+		_exit(99);
+}
+
 /* The parent of *s->options in a child. */
 static inline void scene_start(struct scene *s)
 {

@@ -193,12 +193,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(an_answer_that_nobody_waits_for_is_none),
 		cmocka_unit_test(a_flood_waits_at_its_source),
 	};
-	struct role_options o = { .role = MSG_ROLE_PARENT };
 
-	if (argc > 1 && options_parse(argc, argv, &o) == 0 && o.role != MSG_ROLE_PARENT)
-		play_role(argc, argv, &o);
-	if (argc > 1)
-		return 99;
+	play_if_told(argc, argv);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -666,13 +666,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_job_is_told_while_it_runs),
 		cmocka_unit_test(what_was_recovered_is_told_once),
 	};
-	struct role_options o = { .role = MSG_ROLE_PARENT };
 
-	if (argc > 1 && options_parse(argc, argv, &o) == 0 && o.role != MSG_ROLE_PARENT)
-		play_role(argc, argv, &o);
-	/* a role that does not know its command line must not become the test once more */
-	if (argc > 1)
-		return 99;
+	play_if_told(argc, argv);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
