@@ -154,23 +154,34 @@ static unsigned lines_of(const char *text)
 	return n;
 }
 
-/* With as many programs as there is room for; at least one, unless something is wrong. */
+/* True: as many lines as there is room for, or nobody asks.  Else nothing is open any more. */
+static bool open_fitting(struct screen *s, const struct ctl *ctl, const struct ctl_tables *t,
+			 int n)
+{
+	unsigned room = screen_lines();
+
+	screen_open(s, ctl);
+	show_screen(s->out, t, n, &s->look);
+	(void)fflush(s->out);		/* to memory */
+	if (!room || lines_of(s->text) < room)
+		return true;
+	screen_drop(s);
+	return false;
+}
+
+/* With as many programs as there is room for; with all of them, page by page, if there is not
+ * even room for none. */
 static void show_fitting(const struct ctl *ctl, const struct ctl_tables *t)
 {
 	const struct table *programs = find(t, "programs");
-	unsigned room = screen_lines();
-	int n = programs ? table_nrow(programs) : 0;
-	int least = find(t, "problems") ? 0 : 1;
+	int all = programs ? table_nrow(programs) : 0, n = all;
 	struct screen s;
 
-	for (;;) {
-		screen_open(&s, ctl);
-		show_screen(s.out, t, n, &s.look);
-		(void)fflush(s.out);		/* to memory */
-		if (n <= least || !room || lines_of(s.text) < room)
-			break;
-		screen_drop(&s);
+	while (n >= 0 && !open_fitting(&s, ctl, t, n))
 		n--;
+	if (n < 0) {
+		screen_open(&s, ctl);
+		show_screen(s.out, t, all, &s.look);
 	}
 	(void)screen_close(&s, 0);
 }

@@ -31,7 +31,7 @@ screen() {		# COLUMNS ROWS [ARGUMENT...]: to out, without colours
 	return $rc
 }
 fits() {		# COLUMNS ROWS
-	screen "$@" || return 1
+	screen "$@" || { cat "$root/out"; return 1; }
 	[ "$(wc -L <"$root/out")" -le "$1" ] && [ "$(wc -l <"$root/out")" -lt "$2" ] && grep -q "^Saved so far" "$root/out" && return 0
 	cat "$root/out"
 	return 1
@@ -60,7 +60,9 @@ check "are enough" is_next gzip ready
 check "of others" sampled sort 200 work sort -R
 check "and of one that is left" sampled setid 500 work setid -9
 check "set-id is left" is_next setid place
-for size in "80 24" "80 11" "60 40" "200 50" "40 30"; do
+small="80 11"		# a busy machine has lost samples, and says so first
+[ "$(ctl --json | jq '.problems // [] | length')" = 0 ] || small="80 16"
+for size in "80 24" "$small" "60 40" "200 50" "40 30"; do
 	check "fits $size" fits $size
 	[ "$size" = "80 24" ] && note "$(cat "$root/out")"
 done
@@ -70,7 +72,9 @@ check "that programs are laid out, and when" grep -q "Programs are laid out by t
 check "what is left, and why" grep -q "left: it is set-id" "$root/out"
 check "nothing is wrong" is_well
 ctl pause
-check "fits 80 11 with what is wrong" fits 80 11
+check "fits 80 16 with what is wrong" fits 80 16
+MORPH_PAGER=cat screen 80 5
+check "where nothing fits it is whole, in pages" eval 'grep -q "bin/gzip " "$root/out" && grep -q "bin/sort " "$root/out"'
 screen 80 24
 check "what is wrong is the first line" grep -q "^severity" <(head -n 1 "$root/out")
 ctl resume
