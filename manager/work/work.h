@@ -324,6 +324,8 @@ void work_live(struct work *w, bool idle);
 void work_live_first(struct work *w);
 /* Has the parent look what processes have; -1: it cannot, which is logged. */
 int work_live_look(struct work *w);
+/* ... if any had something; of whom somebody has rid it by hand, that is noted. */
+void work_live_look_again(struct work *w);
 /* As it was then. */
 const struct live_row *work_live_rows(const struct work *w, uint32_t *n);
 /* The process gives back what it has of the module, for now. */

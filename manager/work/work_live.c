@@ -242,6 +242,12 @@ int work_live_look(struct work *w)
 	return -1;
 }
 
+void work_live_look_again(struct work *w)
+{
+	if (w->live && w->live->n)
+		(void)work_live_look(w);	/* it says what fails */
+}
+
 /* True: something was. */
 static bool take_out(struct work *w)
 {

@@ -311,6 +311,7 @@ static int put_in_place(struct making *k, struct err *err)
 				 err) < 0 ||
 	    store_intent_begin(w->store, &intent, err) < 0 || note_counting(k, err) < 0)
 		return -1;
+	work_live_look_again(w);	/* who has been rid of the old one gets none of these */
 	int rc = ask_install(w->ask, &i, &limits, err);
 	if (rc == 0)
 		(void)snprintf(k->under, UNDER_MAX, "%.*s", UNDER_MAX - 1, w->ask->reply.text);
@@ -576,7 +577,6 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 	struct store_module m = { 0 };
 	char under[UNDER_MAX];
 	struct err why;
-	uint32_t running;
 
 	if (find_known(w, path, &m, err) < 0 || look_at_once(w, path, &m, err) < 0)
 		return -1;
@@ -599,9 +599,7 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 			PRIu32 "%s%s", number, edited ? ", which somebody had edited" : "",
 			under);
 	answer_line(to, "%s: restored%s", path, under);
-	(void)work_live_rows(w, &running);
-	if (running)
-		(void)work_live_look(w);	/* it says what fails */
+	work_live_look_again(w);
 	return 0;
 }
 

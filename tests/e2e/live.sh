@@ -300,11 +300,11 @@ stop_for_nothing() {
 	within_2s not_stopped || { echo "it is still stopped"; return 1; }
 }
 while_swapped() {	# COMMAND: again and again, while the process is swapped as often as can be
-	local end=$((SECONDS + 4)) n=0 rc
+	local end=$((SECONDS + 4)) last=$((SECONDS + 60)) n=0 rc
 	start "$root/stops.out" "$root/steady" count
 	(while kill -0 "$pid"; do on "$pid" steady --patience=50; off "$pid" --patience=50; done) >/dev/null 2>&1 &
 	pids+=($!)
-	while [ $SECONDS -lt $end ]; do
+	while [ $SECONDS -lt $end ] || { [ $n -le 20 ] && [ $SECONDS -lt $last ]; }; do
 		"$1" || { echo "after $n"; kill -9 "$pid"; return 1; }
 		n=$((n + 1))
 	done
