@@ -328,6 +328,12 @@ begin listed_in_front		# by padding in front of it
 	.section __mcount_loc, "aw"
 	.quad	listed_in_front - 8
 	.text
+	.p2align 4
+	.nops	16
+begin listed_half_in_front	# ... by a distance of four bytes
+	.section __mcount_loc
+	.long	listed_half_in_front - 8 - ., 0
+	.text
 
 # A jump table is full of such distances.
 	.globl	switches

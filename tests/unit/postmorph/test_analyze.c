@@ -139,6 +139,7 @@ static void a_function_that_data_knows_inside_stays(void **state)
 		{ "full", SKIP_INNER_WORD }, { "symbol", SKIP_WATCHED },
 		{ "from_outside", SKIP_WATCHED },
 		{ "listed", SKIP_LISTED }, { "listed_in_front", SKIP_LISTED },
+		{ "listed_half_in_front", SKIP_LISTED },
 		{ "listed_for_collector", SKIP_LISTED }, { "listed_for_handler", SKIP_LISTED },
 		{ "listed_for_tracer", SKIP_LISTED },
 		{ "switches", SKIP_NONE },

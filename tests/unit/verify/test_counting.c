@@ -253,6 +253,44 @@ static void counters_change_counters_only(void **state)
 	done(&m);
 }
 
+/* In front of a jump behind a counter: the ways of branches that are counted. */
+static uint32_t spoil_ways(struct made *m)
+{
+	enum { NEAR = 0xe9, SHORT = 0xeb };
+	uint64_t size = (uint64_t)m->map.hot_size + m->map.fluff_size;
+	uint32_t nway = 0;
+
+	expect(m, NULL);
+	for (uint64_t off = 0; off + COUNTER_SIZE + 2 <= size; off++) {
+		uint8_t *p = at(m, m->map.gen_base + off), *jmp = p + COUNTER_SIZE;
+
+		if (!is_counter(m, p, m->map.gen_base + off) ||
+		    (*jmp != NEAR && *jmp != SHORT))
+			continue;
+		nway++;
+		jmp[1] ^= 1;
+		expect(m, "");		/* it leads to the byte beside */
+		jmp[1] ^= 1;
+		*jmp ^= 1;		/* jmp *, or a call */
+		expect(m, "");
+		*jmp ^= 1;
+		p[2] ^= 0x08;		/* dec */
+		expect(m, "");
+		p[2] ^= 0x08;
+	}
+	expect(m, NULL);
+	return nway;
+}
+
+static void counted_ways_lead_where_the_original_does(void **state)
+{
+	struct made m = make(program);
+
+	(void)state;
+	assert_in_range(spoil_ways(&m), 1, 200);
+	done(&m);
+}
+
 static vaddr address_of(const struct prog *prog, const char *name)
 {
 	return asm_fn(prog, name)->entry;
@@ -376,6 +414,7 @@ int main(void)
 		cmocka_unit_test(there_are_not_counters_without_end),
 		cmocka_unit_test(counters_have_a_segment_of_their_own),
 		cmocka_unit_test(counters_change_counters_only),
+		cmocka_unit_test(counted_ways_lead_where_the_original_does),
 		cmocka_unit_test(counters_leave_flags_alone_that_are_read),
 		cmocka_unit_test(counters_leave_flags_alone_that_come_back),
 	};

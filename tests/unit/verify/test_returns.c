@@ -6,6 +6,7 @@
 
 #include "tests/unit/asm.h"
 #include "verify/effect.h"
+#include "verify/lookup.h"
 #include "verify/parts.h"
 
 enum { RCX = 1 };
@@ -117,6 +118,30 @@ static void a_slot_that_a_relocation_fills_is_not_an_absent_one(void **state)
 	assert_false(verify_call_returns(&now, &exit_by_slot));
 }
 
+/* Of what was moved the slot says nothing: other code runs first, which may count. */
+static void a_stub_that_has_an_entry_is_none(void **state)
+{
+	const vaddr plain = asm_symbol(&v.orig, "calls_exit_by_slot");
+	const vaddr marked = asm_symbol(&v.orig, "ends_in_exit_behind_endbr64");
+	struct verify with = v;
+	uint32_t entry = 0;
+
+	(void)state;
+	assert_int_equal(verify_stub_slot(&v, plain), 0);	/* a call, and no jump */
+	assert_int_equal(verify_stub_slot(&v, asm_symbol(&v.orig, "jumps_by_pointer")), 0);
+	vaddr slot = verify_stub_slot(&v, marked);
+	assert_true(verify_is_slot(&v.calls, slot));
+	assert_int_equal(verify_stub_slot(&v, marked + 4), slot);
+	with.map = (struct blockmap){ .orig_base = marked, .entry = &entry, .nentry = 1 };
+	assert_int_equal(verify_stub_slot(&with, marked), 0);
+	assert_int_equal(verify_stub_slot(&with, marked + 4), slot);
+	with.map.orig_base = marked + 4;
+	assert_int_equal(verify_stub_slot(&with, marked), 0);
+	assert_int_equal(verify_stub_slot(&with, marked + 4), 0);
+	with.map.orig_base = marked + 1;
+	assert_int_equal(verify_stub_slot(&with, marked), slot);
+}
+
 static void a_call_overwrites_what_its_callees_write(void **state)
 {
 	(void)state;
@@ -144,6 +169,7 @@ int main(void)
 		cmocka_unit_test(
 			a_call_by_slot_goes_on_where_it_is_the_last_of_its_function),
 		cmocka_unit_test(a_slot_that_a_relocation_fills_is_not_an_absent_one),
+		cmocka_unit_test(a_stub_that_has_an_entry_is_none),
 		cmocka_unit_test(a_call_overwrites_what_its_callees_write),
 		cmocka_unit_test(who_is_not_known_may_overwrite_all_that_callees_may),
 	};

@@ -83,6 +83,7 @@ static void what_data_knows_inside_has_no_image(void **state)
 		{ fixed, "listed_for_collector", "lists it" },
 		{ any, "listed_for_handler", "lists it" },
 		{ any, "listed_in_front", "lists it" },
+		{ any, "listed_half_in_front", "lists it" },
 		{ any, "listed_for_tracer", "lists it" },
 		{ fixed, "listed_for_tracer", "lists it" },
 		{ fixed, "word", "holds its address" },

@@ -36,11 +36,12 @@ static int play(int argc, char **argv)
 
 	if (read(3, what, sizeof(what) - 1) < 0)
 		return 1;
-	if (strcmp(what, "args") == 0) {
+	bool prints = strcmp(what, "args printed") == 0;
+	if (prints || strcmp(what, "args") == 0) {
 		for (int i = 1; i < argc; i++)
 			n += snprintf(out + n, sizeof(out) - (size_t)n, "%s ", argv[i]);
 		int to = 1;
-		for (int i = 3; i < argc && to == 1; i++)
+		for (int i = 3; i < argc && to == 1 && !prints; i++)
 			if (strcmp(argv[i - 1], "-o") == 0 ||
 			    (i == argc - 1 && strncmp(argv[i], "fd:", 3) == 0))
 				to = atoi(argv[i] + 3);
@@ -98,23 +99,22 @@ static int input(const char *what)
 	return fd;
 }
 
-static struct job_result run(enum job_kind kind, const char *what, unsigned wall_s)
+/* `nin` inputs, the first of which says what is to be done. */
+static struct job_result run_asked(struct job_spec *spec, const char *what, unsigned wall_s)
 {
-	struct job_spec spec = { .kind = kind, .morph_edit = SELF, .morph_verify = SELF,
-				 .memory_bytes = (uint64_t)4096 << 20, .file_bytes = 1 << 20,
-				 .cpu_s = 20, .wall_s = wall_s, .nin = 1, .b = 64,
-				 .a = kind == JOB_VERIFY ? 0 : 4096 };
+	static const char *const more[] = { "second", "original" };
 	struct job_result result;
 	struct err err = { 0 };
 	struct pollfd p[2];
 
-	spec.in[0] = input(what);
-	if (kind == JOB_OPTIMIZE || kind == JOB_INTERPRET || kind == JOB_VERIFY ||
-	    kind == JOB_INSTRUMENT || kind == JOB_INHERIT)
-		spec.in[spec.nin++] = input("second");
-	if (kind == JOB_INTERPRET || kind == JOB_INHERIT)
-		spec.in[spec.nin++] = input("original");
-	struct job *j = job_start(&spec, &err);
+	spec->morph_edit = spec->morph_verify = SELF;
+	spec->memory_bytes = (uint64_t)4096 << 20;
+	spec->file_bytes = 1 << 20;
+	spec->cpu_s = 20;
+	spec->wall_s = wall_s;
+	for (int i = 0; i < spec->nin; i++)
+		spec->in[i] = input(i ? more[i - 1] : what);
+	struct job *j = job_start(spec, &err);
 	if (!j)
 		fail_msg("%s", err.text);
 	while (!job_step(j, &result)) {
@@ -123,9 +123,21 @@ static struct job_result run(enum job_kind kind, const char *what, unsigned wall
 		(void)poll(p, 2, timeout);
 	}
 	job_free(j);
-	for (int i = 0; i < spec.nin; i++)
-		close(spec.in[i]);
+	for (int i = 0; i < spec->nin; i++)
+		close(spec->in[i]);
 	return result;
+}
+
+static struct job_result run(enum job_kind kind, const char *what, unsigned wall_s)
+{
+	struct job_spec spec = { .kind = kind, .nin = 1, .b = 64,
+				 .a = kind == JOB_VERIFY ? 0 : 4096 };
+
+	if (kind == JOB_OPTIMIZE || kind == JOB_VERIFY || kind == JOB_INSTRUMENT)
+		spec.nin = 2;
+	if (kind == JOB_INTERPRET || kind == JOB_INHERIT)
+		spec.nin = 3;
+	return run_asked(&spec, what, wall_s);
 }
 
 static const char *text_of(struct job_result *r)
@@ -177,6 +189,79 @@ static void a_job_gets_its_command_line(void **state)
 	assert_string_equal(text_of(&r), "extract-map fd:3 fd:4 ");
 	r = run(JOB_VERIFY, "args", 60);
 	assert_string_equal(text_of(&r), "fd:3 fd:4 ");
+}
+
+static const struct {
+	enum job_kind kind;
+	int nin;
+	uint64_t a, b;
+	const char *passes, *want;
+} told[] = {
+	{ JOB_ANALYZE, 1, 0, 0, NULL, "analyze fd:3 --table fd:4 " },
+	{ JOB_OPTIMIZE, 2, 7, 0, "align,split",
+	  "optimize fd:3 --profile fd:4 -o fd:5 --map fd:6 --stats fd:7 "
+	  "--generation=7 --passes=align,split " },
+	{ JOB_OPTIMIZE, 3, 7, 1, NULL,
+	  "optimize fd:3 --profile fd:4 --counted fd:5 -o fd:6 --map fd:7 "
+	  "--stats fd:8 --generation=7 --keep-pointers " },
+	{ JOB_OPTIMIZE, 2, 7, 2, NULL,
+	  "optimize fd:3 --profile fd:4 -o fd:5 --map fd:6 --stats fd:7 "
+	  "--generation=7 --keep-pointers --text-at=0x2 " },
+	{ JOB_VERIFY, 2, 1, 0, NULL, "--counting fd:3 fd:4 " },
+	{ JOB_VERIFY, 2, 2, 0, NULL, "--live fd:3 fd:4 " },
+	{ JOB_VERIFY, 2, 3, 0, NULL, "--counting --live fd:3 fd:4 " },
+	{ JOB_SYMBOLS, 2, 0, 0, NULL, "symbols fd:3 --debug fd:4 " },
+	{ JOB_PLACED, 3, 0, 0, NULL, "placed fd:3 fd:4 fd:5 -o fd:6 " },
+	{ JOB_EXPLAIN, 1, 0, 0, NULL, "analyze fd:3 " },
+	{ JOB_EXPLAIN, 2, 0, 0, NULL, "analyze fd:3 --profile fd:4 " },
+	{ JOB_DERIVED, 3, 0, 0, NULL, "derived fd:3 fd:4 fd:5 " },
+	{ JOB_COUNTS, 2, 0, 0, NULL, "counts fd:3 fd:4 -o fd:5 " },
+	{ JOB_INSTRUMENT, 2, 4, 0, NULL,
+	  "instrument fd:3 --profile fd:4 --private --uncertain=4 -o fd:5 "
+	  "--counts fd:6 --stats fd:7 " },
+	{ JOB_EXECUTIONS, 2, 0, 0, NULL, "interpret fd:3 fd:4 --executions -o fd:5 " },
+	{ JOB_EXECUTIONS, 3, 0, 0, NULL,
+	  "interpret fd:3 fd:4 --original fd:5 --executions -o fd:6 " },
+	{ JOB_BUILD_ID, 1, 0, 0, NULL, "build-id fd:3 " },
+	{ JOB_CATCHES, 1, 0, 0, NULL, "catches fd:3 " },
+	{ JOB_PLACES, 2, 0, 0, NULL, "places fd:3 fd:4 -o fd:5 " },
+	{ JOB_PLACES, 3, 0, 0, NULL, "places fd:3 fd:4 --debug fd:5 -o fd:6 " },
+	{ JOB_CODE_NAMES, 2, 0, 0, NULL, "code-names fd:3 fd:4 -o fd:5 " },
+	{ JOB_EXPORT, 2, JOB_YAML, 0, NULL,
+	  "export fd:3 --profile fd:4 --format=yaml -o fd:5 " },
+	{ JOB_EXPORT, 3, JOB_FLOW_DOT_PLACED, 0x40, NULL,
+	  "export fd:3 --profile fd:4 --counted fd:5 --format=flowdot-placed "
+	  "--function=0x40 -o fd:6 " },
+	{ JOB_FOREIGN, 2, 0, 0, NULL, "foreign fd:3 fd:4 -o fd:5 " },
+	{ JOB_ANNOTATE, 2, 16, 5, NULL,
+	  "annotate fd:3 fd:4 --function=0x10 --cycles=5 -o fd:5 " },
+	{ JOB_ANNOTATE, 3, 16, 5, NULL,
+	  "annotate fd:3 fd:4 --counts fd:5 --function=0x10 --cycles=5 -o fd:6 " },
+	{ JOB_ANNOTATE, 3, 16, JOB_COUNTED_BESIDE, NULL,
+	  "annotate fd:3 fd:4 --counted fd:5 --function=0x10 -o fd:6 " },
+	{ JOB_PICTURE, 2, 9, 0, NULL, "picture fd:3 fd:4 --functions=9 -o fd:5 " },
+	{ JOB_PICTURE, 3, 9, 0, NULL,
+	  "picture fd:3 fd:4 --counts fd:5 --functions=9 -o fd:6 " },
+	{ JOB_PICTURE, 3, 9, 1, NULL,
+	  "picture fd:3 fd:4 --generation fd:5 --functions=9 -o fd:6 " },
+	{ JOB_UNWIND_ROWS, 1, 0, 0, NULL, "unwind-rows fd:3 -o fd:4 " },
+	{ JOB_UNWIND, 2, 0, 0, NULL, "unwind fd:3 fd:4 -o fd:5 " },
+};
+
+static void the_command_line_depends_on_what_is_asked_for(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		struct job_spec spec = { .kind = told[i].kind, .nin = told[i].nin,
+					 .a = told[i].a, .b = told[i].b,
+					 .passes = told[i].passes };
+		bool has_file = strstr(told[i].want, "-o fd:") ||
+				strstr(told[i].want, "--table fd:");
+		struct job_result r =
+			run_asked(&spec, has_file ? "args" : "args printed", 60);
+
+		assert_string_equal(text_of(&r), told[i].want);
+	}
 }
 
 static void a_job_can_be_waited_for_at_the_usual_priority(void **state)
@@ -451,6 +536,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_job_gets_its_command_line),
+		cmocka_unit_test(the_command_line_depends_on_what_is_asked_for),
 		cmocka_unit_test(an_inheriting_job_has_a_file_and_a_text),
 		cmocka_unit_test(a_job_can_be_waited_for_at_the_usual_priority),
 		cmocka_unit_test(a_job_holds_only_its_own_descriptors),

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -195,7 +196,7 @@ static void install_wants_a_proof(void **state)
 
 /* Asks for a job that never ends, this program by another name, and lets it take that much
  * CPU time.  The clock of one that has died stands still. */
-static void start_spinning(struct fixture *f, uint64_t ms)
+static void start_spinning(struct fixture *f, uint64_t ms, bool background)
 {
 	struct msg m = { .type = MSG_RUN_JOB, .serial = 9, .nfd = 1 };
 	struct timespec used = { 0 };
@@ -206,6 +207,7 @@ static void start_spinning(struct fixture *f, uint64_t ms)
 	m.num[MSG_RUN_JOB_kind] = JOB_ANALYZE;
 	m.num[MSG_RUN_JOB_memory_mib] = 4096;
 	m.num[MSG_RUN_JOB_cpu_s] = 60;
+	m.num[MSG_RUN_JOB_background] = background;
 	m.fd[0] = memfd_create("test", MFD_CLOEXEC);
 	if (requests_take(&f->requests, &m, &err) < 0 || !f->requests.job)
 		fail_msg("%s", err.text);
@@ -241,12 +243,12 @@ static void a_job_that_is_given_up_has_cost_something(void **state)
 	struct fixture *f = *state;
 	struct err err = { 0 };
 
-	start_spinning(f, 100);
+	start_spinning(f, 100, false);
 	assert_int_equal(requests_yield(&f->requests, &end, &err), 0);
 	assert_in_range(cpu_ms_told(f), 90, 60000);
 	assert_int_equal(requests_job_pid(&f->requests), 0);
 	/* When nobody is there to be told, the next one is. */
-	start_spinning(f, 100);
+	start_spinning(f, 100, false);
 	requests_abort(&f->requests);
 	assert_int_equal(request(f, MSG_OPEN_POLICY, "", &err), 0);
 	assert_in_range(cpu_ms_told(f), 90, 60000);
@@ -263,11 +265,70 @@ static void word_about_another_job_changes_nothing(void **state)
 
 	assert_int_equal(requests_yield(&f->requests, &end, &err), 0);
 #ifndef MORPH_SANITIZED			/* as above */
-	start_spinning(f, 10);
+	start_spinning(f, 10, false);
 	end.serial = 8;
 	assert_int_equal(requests_yield(&f->requests, &end, &err), 0);
 	assert_int_not_equal(requests_job_pid(&f->requests), 0);
 #endif
+}
+
+/* The job's part of what_is_asked_of_a_job_reaches_it(): into its first output. */
+static int tell_arguments(int argc, char **argv)
+{
+	for (int i = 2; i < argc; i++)
+		if (dprintf(5, "%s ", argv[i]) < 0)
+			return 1;
+	return 0;
+}
+
+static void check_arguments(struct fixture *f, const char *want)
+{
+	struct msg m = { .type = MSG_RUN_JOB, .serial = 9, .nfd = 2, .text = "align,split" };
+	struct err err = { 0 };
+	struct pollfd p[2];
+	char text[256] = "";
+
+	f->options.morph_edit = "/proc/self/exe";
+	m.num[MSG_RUN_JOB_kind] = JOB_OPTIMIZE;
+	m.num[MSG_RUN_JOB_memory_mib] = 4096;
+	m.num[MSG_RUN_JOB_cpu_s] = 60;
+	m.num[MSG_RUN_JOB_a] = 77;
+	m.num[MSG_RUN_JOB_b] = 4096;
+	for (int i = 0; i < m.nfd; i++)
+		m.fd[i] = memfd_create("test", MFD_CLOEXEC);
+	assert_int_equal(requests_take(&f->requests, &m, &err), 0);
+	while (f->requests.busy) {
+		int timeout = requests_poll(&f->requests, p);
+
+		(void)poll(p, 2, timeout);
+		assert_int_equal(requests_step(&f->requests, &err), 0);
+	}
+	m = (struct msg){ 0 };
+	assert_int_equal(msg_receive(f->sock, MSG_ROLE_PARENT, MSG_ROLE_MANAGER, &m, &err), 1);
+	if (m.num[MSG_REPLY_status] != ERR_NONE)
+		fail_msg("%s", m.text);
+	assert_int_equal(m.nfd, 3);
+	assert_true(pread(m.fd[0], text, sizeof(text) - 1, 0) > 0);
+	assert_string_equal(text, want);
+	msg_close_fds(&m);
+}
+
+static void what_is_asked_of_a_job_reaches_it(void **state)
+{
+#ifdef MORPH_SANITIZED			/* as above */
+	skip();
+#endif
+	struct fixture *f = *state;
+
+	check_arguments(f, "fd:3 --profile fd:4 -o fd:5 --map fd:6 --stats fd:7 "
+			   "--generation=77 --passes=align,split --keep-pointers "
+			   "--text-at=0x1000 ");
+	for (int background = 0; background < 2; background++) {
+		start_spinning(f, 1, background);
+		assert_int_equal(sched_getscheduler(requests_job_pid(&f->requests)),
+				 background ? SCHED_IDLE : SCHED_BATCH);
+		requests_abort(&f->requests);
+	}
 }
 
 static void wants_own_code(struct fixture *f, struct err *err)
@@ -415,11 +476,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test_setup_teardown(a_job_that_is_given_up_has_cost_something, make,
 						unmake),
 		cmocka_unit_test_setup_teardown(word_about_another_job_changes_nothing, make,
-					unmake),
-	cmocka_unit_test_setup_teardown(word_about_another_job_changes_nothing, make, unmake),
-	cmocka_unit_test_setup_teardown(what_a_process_has_made_is_a_copy, make, unmake),
-	cmocka_unit_test_setup_teardown(who_reads_it_is_of_the_jobs, make, unmake),
-	cmocka_unit_test_setup_teardown(a_second_request_at_a_time_is_a_lie, make,
+						unmake),
+		cmocka_unit_test_setup_teardown(what_is_asked_of_a_job_reaches_it, make,
+						unmake),
+		cmocka_unit_test_setup_teardown(what_a_process_has_made_is_a_copy, make,
+						unmake),
+		cmocka_unit_test_setup_teardown(who_reads_it_is_of_the_jobs, make, unmake),
+		cmocka_unit_test_setup_teardown(a_second_request_at_a_time_is_a_lie, make,
 						unmake),
 		cmocka_unit_test_setup_teardown(a_monitor_is_not_silent_while_nobody_listens,
 						make, unmake),
@@ -427,9 +490,9 @@ int main(int argc, char **argv)
 						unmake),
 	};
 
-	(void)argc;
 	while (strcmp(argv[0], "morph-edit") == 0)
-		;
+		if (strcmp(argv[1], "optimize") == 0)
+			return tell_arguments(argc, argv);
 	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
