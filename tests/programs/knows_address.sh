@@ -5,7 +5,7 @@
 SEEDS=${SEEDS:-1 2 3}
 . tests/moving.sh
 from=$(realpath tests/programs/knows)
-all=${ADDRESS:-align label tables entries patched section range end keys order stubs front own bytes callee argument caller xray}
+all=${ADDRESS:-align label tables entries patched mcount kcfi section range end keys order stubs front own bytes callee argument caller xray}
 
 if [ "${KNOWS:-}" = full ]; then
 	ways=()
@@ -22,21 +22,40 @@ static_of="label tables caller"
 # distances from the GOT; a linker that takes the end of the segment for that of the code
 others=("gcc -pie -fPIE -O2 -mcmodel=medium" "gcc -pie -fPIE -O2 -fuse-ld=gold")
 others_of="range end"
-of_clang="xray"
+of_clang="xray kcfi"
+of_gcc="mcount"
+of_fixed="mcount"		# gcc has this for code that is not position-independent
 of_shared="callee"		# callees are known by the linker's names for those of other modules (doc/limits.md)
 
 flags_of() {		# NAME
 	case $1 in
 	patched) echo "-fpatchable-function-entry=5,2" ;;
+	mcount) echo "-pg -mfentry -mnop-mcount -mrecord-mcount" ;;
+	kcfi) echo "-fsanitize=kcfi" ;;
 	xray) echo "-fxray-instrument" ;;
 	esac
 }
-libraries_of() {	# NAME
-	[ "$1" != xray ] || echo "-lstdc++"	# its runtime is in C++
+linked_with() {		# NAME
+	[ "$1" != xray ] || echo "-fxray-instrument -lstdc++"	# its runtime is in C++
 }
-has_runtime() {		# NAME WAY: XRay has one, which not every clang comes with
-	[ "$1" != xray ] || echo "int main(void) { return 0; }" |
-		$2 -fxray-instrument -o "$T/program" -xc - -lstdc++ 2>/dev/null
+build() {		# NAME WAY SOURCE
+	# shellcheck disable=SC2046,SC2086	# words
+	$2 -D_GNU_SOURCE $(flags_of "$1") -c -o "$T/program.o" -xc "$3" &&
+	$2 -o "$T/program" "$T/program.o" $(linked_with "$1")
+}
+# The newest clang that is there, for what the default one is too old for.
+newest() {		# NAME WAY
+	local v
+	[ "$1" = kcfi ] && for v in $(compgen -c clang- | sed -n 's/^clang-\([0-9]*\)$/\1/p' | sort -rnu); do
+		[ "$v" -ge 16 ] && echo "${2/clang/clang-$v}" && return
+	done
+	echo "$2"
+}
+# XRay has a runtime, which not every clang comes with; not every clang has kcfi.
+can_build() {		# NAME WAY
+	case $1 in
+	xray | kcfi) echo "int main(void) { return 0; }" | build "$1" "$2" - 2>/dev/null ;;
+	esac
 }
 
 # A generation of $T/program, verified; it runs as the original does.
@@ -87,11 +106,12 @@ check() {		# NAME WAY
 try() {			# NAME WAY
 	local cc=${2%% *}
 	[[ " $of_clang " = *" $1 "* && $cc != clang* ]] && return
+	[[ " $of_gcc " = *" $1 "* && $cc != gcc* ]] && return
+	[[ " $of_fixed " = *" $1 "* && $2 != *-no-pie* ]] && return
 	[[ " $of_shared " = *" $1 "* && $2 = *-static* ]] && return
 	command -v "$cc" >/dev/null || { skip "$1, $2" "this machine has no $cc"; return; }
-	has_runtime "$1" "$2" || { skip "$1, $2" "this machine has no XRay"; return; }
-	# shellcheck disable=SC2046,SC2086	# words
-	if $2 -D_GNU_SOURCE $(flags_of "$1") -o "$T/program" "$from/address_$1.c" $(libraries_of "$1") 2>"$T/e"; then
+	can_build "$1" "$2" || { skip "$1, $2" "this machine's $cc has no $(flags_of "$1")"; return; }
+	if build "$1" "$2" "$from/address_$1.c" 2>"$T/e"; then
 		cp "$T/program" "$T/bin/program"
 		check "$1" "$2"
 	else
@@ -102,7 +122,7 @@ try() {			# NAME WAY
 
 for name in $all; do
 	[ "$name" = library ] && continue
-	for way in "${ways[@]}"; do try "$name" "$way"; done
+	for way in "${ways[@]}"; do try "$name" "$(newest "$name" "$way")"; done
 	for way in "${others[@]}"; do
 		[[ " $others_of " != *" $name "* ]] && continue
 		case $way in *gold*) command -v ld.gold >/dev/null || { skip "$name, $way" "no gold"; continue; } ;; esac
