@@ -295,7 +295,8 @@ static int list_counts(struct work *w, const struct store_module *m, struct coun
 	}
 	if (rc) {
 		work_say_counted(c.runs, c.burst_s, counted);
-		say_counts("counting, so far ", counted, work_counting_cost_s(&c), c.gain, out);
+		say_counts(c.ended_ns ? "not laid out yet, " : "counting, so far ", counted,
+			   work_counting_cost_s(&c), c.gain, out);
 		return 0;
 	}
 	rc = store_counted_get(w->store, m->id, &m->original, &d, err);

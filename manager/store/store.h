@@ -243,7 +243,7 @@ int store_whose_get(struct store *s, int64_t module, struct share_use **out, uin
 int store_whose_clear(struct store *s, struct err *err);
 
 /* --- exact counts (store_counted.c): a counting generation is at the path of a module, or in
- * a process of it, and what such a one has brought --- */
+ * a process of it, or was until it had counted enough, and what such a one has brought --- */
 
 /* How long its processes took, and would have taken by what was observed of the original; of
  * kinds (policy/speedtest.h) of which that is known. */
@@ -258,6 +258,7 @@ struct store_counting {
 	int64_t module;
 	struct digest generation, original;
 	uint64_t begun_ns;
+	uint64_t ended_ns;		/* the original came back; 0: not so far */
 	uint32_t runs;			/* whose counts have come */
 	double expected_s;		/* CPU time that it should cost in all */
 	double most_s;			/* that it may cost; 0: not known */

@@ -57,6 +57,7 @@ int store_counting_put(struct store *s, const struct store_counting *c, struct e
 	store_bind_blob(q, 8, wr_bytes(&speed));
 	(void)sqlite3_bind_double(q, 9, c->most_s);
 	(void)sqlite3_bind_double(q, 10, c->burst_s);
+	(void)sqlite3_bind_int64(q, 11, (int64_t)c->ended_ns);
 	int rc = store_run(s, q, err);
 	wr_free(&speed);
 	return rc;
@@ -71,6 +72,7 @@ static int get(struct store *s, sqlite3_stmt *q, struct store_counting *out, str
 		return rc;
 	out->module = sqlite3_column_int64(q, 0);
 	out->begun_ns = (uint64_t)sqlite3_column_int64(q, 3);
+	out->ended_ns = (uint64_t)sqlite3_column_int64(q, 10);
 	bool ok = store_get_digest(q, 1, &out->generation) &&
 		  store_get_digest(q, 2, &out->original) && store_get_u32(q, 4, &out->runs) &&
 		  store_get_real(q, 5, &out->expected_s) && store_get_real(q, 6, &out->gain) &&

@@ -214,23 +214,32 @@ static int add_uses(struct store *s, const struct attribute_use *use, uint32_t n
 	int64_t id = (int64_t)use->module;
 	struct store_module m;
 	struct store_counting counting;
+	struct store_generation counts;
 	struct speedtest p;
 	int rc = store_module_by_id(s, id, &m, err);
 
 	if (rc <= 0)		/* forgotten while its samples were on the way */
 		return rc;
 	rc = store_counting_get(s, id, &counting, err);
+	if (rc > 0)
+		rc = store_generation_by_digest(s, &counting.generation, &counts, err);
 	if (rc < 0 || store_speed_get(s, id, &p, err) < 0)
 		return -1;
+	/* A few runs, which say nothing of what comes before and after. */
+	const uint32_t but = rc ? counts.number : 0;
+	const bool counting_now = but && m.generation == but;
 	uint64_t time_ns = fading->begun_ns ? fading->begun_ns : store_now_ns();
-	if (!rc && p.generation != m.generation)
+	if (!counting_now && p.generation != m.generation)
 		speedtest_swap(&p, m.generation);
-	if (store_used_add_all(s, &p, rc ? m.generation : 0, use, n, time_ns, err) < 0)
+	if (store_used_add_all(s, &p, but, use, n, time_ns, err) < 0)
 		return -1;
-	if (rc) {	/* a few runs, which say nothing of what comes before and after */
-		add_counting(&counting.speed, &p, m.generation, use, n);
-		return store_counting_put(s, &counting, err);
+	if (but) {
+		add_counting(&counting.speed, &p, but, use, n);
+		if (store_counting_put(s, &counting, err) < 0)
+			return -1;
 	}
+	if (counting_now)
+		return 0;
 	for (uint32_t i = 0; i < n; i++) {
 		struct speedtest_sums more = use[i].sums;
 

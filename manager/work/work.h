@@ -212,6 +212,14 @@ enum module_made work_adopt(void *ctx, const char *path, int fd, struct digest *
 
 /* --- one module (work_module.c) --- */
 
+/* The module at the path, and no other: nothing new comes into the store because somebody
+ * names a file. */
+int work_find_known(struct work *w, const char *path, struct store_module *m, struct err *err);
+/* What is at the path now, after we have put it there or before we take it away: that waits
+ * for nothing. */
+int work_look_at_once(struct work *w, const char *path, struct store_module *m,
+		      struct err *err);
+
 struct work_evidence;
 /* All that is known of the module, for the Editor: appended to *text; *e, zeroed before, is
  * the caller's to free. */
@@ -255,8 +263,8 @@ int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answe
 /* The same by this profile alone, of whoever has made it; samples need not be there. */
 int work_keep(struct work *w, const char *path, struct bytes profile, struct answer *to,
 	      struct err *err);
-/* `force`: also over what was a generation and has been edited since; over nothing else that
- * is not ours. */
+/* The original back (work_restore.c).  `force`: also over what was a generation and has been
+ * edited since; over nothing else that is not ours. */
 int work_restore(struct work *w, const char *path, bool force, struct answer *to,
 		 struct err *err);
 /* The file at the path is no generation.  Was it one, before somebody edited it?  1: *of has
@@ -280,6 +288,9 @@ int work_counting_begins(struct work *w, const struct store_counting *c, int cou
 			 struct err *err);
 /* Another file is at the path of the module, or is about to be. */
 int work_counting_ends(struct work *w, int64_t module, struct err *err);
+/* The original back in the place of what counts, until it is laid out by what was counted
+ * (work_restore.c). */
+int work_counting_put_back(struct work *w, const char *path, struct err *err);
 /* Takes in what a process has counted, which `memory` holds. */
 int work_counting_take(struct work *w, struct store_counting *c, int memory, struct err *err);
 /* The same of all that the parent has sent of processes that counted. */
@@ -287,12 +298,12 @@ void work_counted(struct work *w);
 /* What has been counted of the module so far is evidence from now on. */
 int work_counting_keep(struct work *w, const struct store_module *m,
 		       const struct store_counting *c, struct err *err);
-/* work_speed.c: samples came in, and what counts and is slower than it should be, or has cost
- * what it may, gets its original back. */
-void work_counting_speeds(struct work *w, const struct attribution *a);
 /* Is there a module that has been counted enough, or for long enough?  1: *path is it, and its
  * counts are kept for laying it out; 0 none. */
 int work_count_ready(struct work *w, char path[PATH_MAX], struct err *err);
+/* Is there a module that counts and has counted enough, is too slow, or has cost what it may?
+ * 1: *path is it, and its original is to be put back, idle or not; 0 none. */
+int work_count_over(struct work *w, char path[PATH_MAX], struct err *err);
 /* Is there a module that counts and is not going to be laid out, idle or not?  1: *path is it,
  * and its original is to be put back; 0 none. */
 int work_count_overdue(struct work *w, char path[PATH_MAX], struct err *err);

@@ -7,7 +7,8 @@
  *
  * Counting costs time, and laying out waits for an idle machine, which may never come, and for
  * a policy that still wants it.  So the original comes back without waiting for anything when
- * neither has been so for a day.
+ * enough has been counted, and the module is laid out when the machine is idle; and when it has
+ * not been so, or the policy has not wanted it, for a day.
  *
  * Tested by tests/e2e/counted.sh.
  */
@@ -210,24 +211,42 @@ int work_counting_keep(struct work *w, const struct store_module *m,
 	return rc;
 }
 
+/* Enough runs, or it takes more than it should.  The counts so far are kept: what is known is
+ * known. */
+static bool is_over(const struct store_counting *c)
+{
+	return c->runs >= DECIDE_COUNT_RUNS || work_counting_is_slow(c) ||
+	       work_counting_has_spent(c);
+}
+
+/* What counts is at the path, or its original is since that has counted enough: 1, else 0, and
+ * that is the end of it; -1. */
+static int still_there(struct work *w, int64_t module, struct store_counting *c,
+		       struct store_module *m, struct err *err)
+{
+	if (store_counting_get(w->store, module, c, err) != 1)
+		return -1;
+	int rc = store_module_by_id(w->store, module, m, err);
+	if (rc < 0)
+		return -1;
+	if (rc > 0 && digest_equal(&m->present, c->ended_ns ? &c->original : &c->generation))
+		return 1;
+	return work_counting_ends(w, module, err);	/* somebody's own */
+}
+
 /* 1: the module is to be laid out now. */
 static int is_ready(struct work *w, int64_t module, char path[PATH_MAX], struct err *err)
 {
 	struct store_counting c;
 	struct store_module m;
+	int rc = still_there(w, module, &c, &m, err);
 
-	if (store_counting_get(w->store, module, &c, err) != 1)
-		return -1;
-	int rc = store_module_by_id(w->store, module, &m, err);
-	if (rc < 0)
-		return -1;
-	if (rc == 0 || !digest_equal(&m.present, &c.generation))	/* somebody's own */
-		return work_counting_ends(w, module, err);
+	if (rc <= 0)
+		return rc;
 	/* The parent takes the counts of what it has put in place itself. */
 	double up_s = (double)(w->now_ms() - w->started_ms) / 1000;
 	double since_s = decide_since_s(c.begun_ns, store_now_ns());
-	if (c.runs < DECIDE_COUNT_RUNS && since_s < LONGEST_S && since_s <= up_s &&
-	    !work_counting_has_spent(&c))
+	if (!c.ended_ns && !is_over(&c) && since_s < LONGEST_S && since_s <= up_s)
 		return 0;
 	if (work_counting_keep(w, &m, &c, err) < 0)
 		return -1;
@@ -235,20 +254,17 @@ static int is_ready(struct work *w, int64_t module, char path[PATH_MAX], struct 
 	return 1;
 }
 
-int work_count_ready(struct work *w, char path[PATH_MAX], struct err *err)
+/* Nothing is counted on, and its original comes back before that. */
+static int is_enough(struct work *w, int64_t module, char path[PATH_MAX], struct err *err)
 {
-	int64_t *module = NULL;
-	uint32_t n;
-	int rc = 0;
+	struct store_counting c;
+	struct store_module m;
+	int rc = still_there(w, module, &c, &m, err);
 
-	if (w->now_ms() < w->counting_again_ms)
-		return 0;
-	if (store_counting_ids(w->store, &module, &n, err) < 0)
-		return -1;
-	for (uint32_t i = 0; i < n && rc == 0; i++)
-		rc = is_ready(w, module[i], path, err);
-	free(module);
-	return rc;
+	if (rc <= 0 || c.ended_ns || !is_over(&c))
+		return rc < 0 ? -1 : 0;
+	(void)snprintf(path, PATH_MAX, "%s", m.path);	/* fits */
+	return 1;
 }
 
 /* Is nobody going to lay it out, or not for much too long?  *path is it then.  1, 0, -1. */
@@ -257,24 +273,23 @@ static int is_overdue(struct work *w, int64_t module, char path[PATH_MAX], struc
 	struct store_counting c;
 	struct store_module m;
 	struct policy policy;
+	int rc = still_there(w, module, &c, &m, err);
 
-	int rc = store_counting_get(w->store, module, &c, err);
-	if (rc > 0)
-		rc = store_module_by_id(w->store, module, &m, err);
-	if (rc < 0)
-		return -1;
-	if (rc == 0 || !digest_equal(&m.present, &c.generation))
-		return work_counting_ends(w, module, err);
+	if (rc <= 0)
+		return rc;
 	const struct policy_rule *rule = work_rule(w, m.path, &policy);
 	if (policy_allows(w->policy, m.path) && !(rule && rule->refuse) && policy.automatic &&
 	    policy.count != SWITCH_OFF && policy.share_layouts <= 1 &&
-	    decide_since_s(c.begun_ns, store_now_ns()) < LATEST_S)
+	    (c.ended_ns || decide_since_s(c.begun_ns, store_now_ns()) < LATEST_S))
 		return 0;
 	(void)snprintf(path, PATH_MAX, "%s", m.path);	/* fits */
 	return 1;
 }
 
-int work_count_overdue(struct work *w, char path[PATH_MAX], struct err *err)
+/* The first module of those that are counted of which that is so. */
+static int first(struct work *w, int (*is_it)(struct work *w, int64_t module,
+					      char path[PATH_MAX], struct err *err),
+		 char path[PATH_MAX], struct err *err)
 {
 	int64_t *module = NULL;
 	uint32_t n;
@@ -283,9 +298,24 @@ int work_count_overdue(struct work *w, char path[PATH_MAX], struct err *err)
 	if (store_counting_ids(w->store, &module, &n, err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < n && rc == 0; i++)
-		rc = is_overdue(w, module[i], path, err);
+		rc = is_it(w, module[i], path, err);
 	free(module);
 	return rc;
+}
+
+int work_count_ready(struct work *w, char path[PATH_MAX], struct err *err)
+{
+	return w->now_ms() < w->counting_again_ms ? 0 : first(w, is_ready, path, err);
+}
+
+int work_count_over(struct work *w, char path[PATH_MAX], struct err *err)
+{
+	return w->now_ms() < w->counting_again_ms ? 0 : first(w, is_enough, path, err);
+}
+
+int work_count_overdue(struct work *w, char path[PATH_MAX], struct err *err)
+{
+	return first(w, is_overdue, path, err);
 }
 
 int work_count_sweep(struct work *w, struct err *err)

@@ -179,7 +179,7 @@ static int give(struct work *w, const struct store_module *m, struct bytes profi
 int work_evidence_keep(struct work *w, const struct store_module *m,
 		       const struct store_counting *c, struct wr *profile, struct err *err)
 {
-	uint64_t now_ns = store_now_ns();
+	uint64_t now_ns = store_now_ns(), end_ns = c->ended_ns ? c->ended_ns : now_ns;
 	struct store_counted out = { .original = c->original, .runs = c->runs, .weight = 1,
 				     .cost_s = work_counting_cost_s(c), .gain = c->gain,
 				     .burst_s = c->burst_s,
@@ -190,7 +190,7 @@ int work_evidence_keep(struct work *w, const struct store_module *m,
 	work_say_counted(c->runs, c->burst_s, counted);
 	if (c->burst_s <= 0)
 		(void)snprintf(in, sizeof(in), " in %.0f minutes",
-			       decide_since_s(c->begun_ns, now_ns) / 60);	/* fits */
+			       decide_since_s(c->begun_ns, end_ns) / 60);	/* fits */
 	int rc = store_profile_get(w->store, m->id, &out.use, err) < 0 ||
 		 store_counted_put(w->store, m->id, &out, err) < 0 ||
 		 store_counting_spend(w->store, m->id, now_ns, out.cost_s, err) < 0 ? -1 : 0;

@@ -59,7 +59,23 @@ static void stop_counting(struct work *w, const char *path)
 
 	if (store_module_by_path(w->store, path, &m, &err) == 1 &&
 	    store_counting_get(w->store, m.id, &c, &err) == 1 &&
-	    work_restore(w, path, false, NULL, &err) < 0) {
+	    (c.ended_ns ? work_counting_ends(w, m.id, &err)
+			: work_restore(w, path, false, NULL, &err)) < 0) {
+		role_log_err(&err);
+		w->counting_again_ms = w->now_ms() + AGAIN_MS;
+	}
+}
+
+/* What has counted enough costs time until the machine is idle, which nobody need spend. */
+static void end_counted(struct work *w)
+{
+	char path[PATH_MAX];
+	struct err err = { 0 };
+	int rc = work_count_over(w, path, &err);
+
+	if (rc > 0)
+		rc = work_counting_put_back(w, path, &err);
+	if (rc < 0) {
 		role_log_err(&err);
 		w->counting_again_ms = w->now_ms() + AGAIN_MS;
 	}
@@ -149,6 +165,7 @@ void work_idle(struct work *w)
 	work_live_first(w);
 	work_fleet(w);
 	if (!work_is_idle(w, condition)) {
+		end_counted(w);
 		work_live(w, false);
 		return;
 	}

@@ -1,4 +1,4 @@
-/* work_module.c - one module: a new generation, the original back, the proof anew
+/* work_module.c - one module: a new generation, the proof anew
  *
  * A generation is always made from the pristine original and the profile in terms of its
  * blocks.  It is entered in the store, with its map, before it is put at its path: so samples
@@ -43,9 +43,8 @@ static int look(struct work *w, const char *path, struct store_module *m, struct
 	return 0;
 }
 
-/* As look(), of what we have done or undo ourselves: that waits for nothing. */
-static int look_at_once(struct work *w, const char *path, struct store_module *m,
-			struct err *err)
+int work_look_at_once(struct work *w, const char *path, struct store_module *m,
+		      struct err *err)
 {
 	w->reads_at_once = true;
 	int rc = look(w, path, m, err);
@@ -53,8 +52,7 @@ static int look_at_once(struct work *w, const char *path, struct store_module *m
 	return rc;
 }
 
-/* Nothing new comes into the store because somebody names a file. */
-static int find_known(struct work *w, const char *path, struct store_module *m, struct err *err)
+int work_find_known(struct work *w, const char *path, struct store_module *m, struct err *err)
 {
 	int rc = store_module_by_path(w->store, path, m, err);
 
@@ -322,7 +320,7 @@ static int put_in_place(struct making *k, struct err *err)
 	if (rc < 0)
 		rc = store_generation_state(w->store, k->g.id, STATE_REFUSED, err->text, &why);
 	else
-		rc = look_at_once(w, k->m.path, &k->m, &why) < 0 ? -1
+		rc = work_look_at_once(w, k->m.path, &k->m, &why) < 0 ? -1
 		     : store_generation_state(w->store, k->g.id, STATE_INSTALLED, "", &why) < 0
 			     ? -1
 			     : 1;
@@ -459,150 +457,6 @@ int work_count(struct work *w, const char *path, struct err *err)
 	return rc;
 }
 
-/* --- the original back --- */
-
-/* Is it a generation that this store has no record of?  1, 0; -1 when the daemon stops. */
-static int is_forgotten(struct work *w, const char *path, struct err *err)
-{
-	struct ask_limits limits = work_limits(w->policy);
-	struct err why;
-	int map, file = ask_open_file(w->ask, path, err);
-
-	if (file < 0)
-		return -1;
-	struct ask_job job = { .kind = JOB_MAP, .nin = 1, .in = { file } };
-	int rc = ask_run_job(w->ask, &job, &limits, &map, 1, &why);
-	close(file);
-	if (rc < 0)
-		return w->ask->stop ? err_set(err, why.kind, "%s", why.text) : 0;
-	close(map);
-	return 1;
-}
-
-/* Nothing of ours is at the path.  0: *of is what it was before somebody edited it, which
- * `force` takes for reason enough; 1: there is nothing to do, and that is said; -1: refused
- * or failed. */
-static int look_for_edited(struct work *w, const struct store_module *m, bool force,
-			   struct answer *to, struct store_generation *of, struct err *err)
-{
-	int rc = work_derived(w, m, of, err);
-
-	if (rc < 0)
-		return -1;
-	if (rc && force)
-		return 0;
-	if (rc)
-		return err_set(
-			err, ERR_REFUSED,
-			"'%s': generation %" PRIu32 ", edited by somebody; "
-			"restore --force puts its original back, without what they changed",
-			m->path, of->number);
-	uint32_t next;
-	rc = store_generation_newest(w->store, m->id, &m->original, of, err);
-	if (rc < 0 || store_generation_next(w->store, m->id, &next, err) < 0)
-		return -1;
-	bool original = rc > 0 || next == 1;
-	rc = original ? is_forgotten(w, m->path, err) : 0;
-	if (rc)
-		return rc < 0 ? -1 : err_set(err, ERR_INPUT,
-			"'%s': a generation, of which this store has no record; root's "
-			"`morphctl undo` puts its original back", m->path);
-	if (force && !original)
-		return err_set(err, ERR_REFUSED,
-			       "'%s': not shown to be a generation that somebody "
-			       "edited; left as it is",
-			       m->path);
-	answer_line(to, "%s: %s", m->path, original ? "is the original already" :
-		    "somebody else put there what it is; left as it is");
-	return 1;
-}
-
-/* The swap; of == NULL: the generation itself is at the path, else that one, edited.  under[]:
- * what was done under other names. */
-static int put_back(struct work *w, const struct store_module *m,
-		    const struct store_generation *of, char under[UNDER_MAX], struct err *err)
-{
-	struct ask_limits limits = work_limits(w->policy);
-	struct ask_restore r = { .path = m->path, .expected = m->present,
-				 .original = of ? of->original : m->original,
-				 .generation = of ? of->digest : m->present,
-				 .map_fd = -1 };
-	struct store_intent intent = { .what = "restore", .from = m->present,
-				       .to = r.original };
-	struct err why = { 0 };
-
-	/* looked at: fits */
-	(void)snprintf(intent.path, sizeof(intent.path), "%s", m->path);
-	if (of && (r.map_fd = work_map_file(w, &of->digest, err)) < 0)
-		return -1;
-	/* A database that cannot be written, on a full disk, does not hold up the original. */
-	bool noted = store_intent_begin(w->store, &intent, &why) == 0;
-	if (!noted)
-		role_log_err(&why);
-	int rc = ask_restore(w->ask, &r, &limits, err);
-	(void)snprintf(under, UNDER_MAX, "%.*s", UNDER_MAX - 1,
-		       rc < 0 ? "" : w->ask->reply.text);
-	if (rc < 0)
-		work_live_forget(w, 0, m->path);
-	/* else it is not known how it went: the next start finds out */
-	if (noted && (rc == 0 || !w->ask->stop) &&
-	    store_intent_end(w->store, intent.id, &why) < 0)
-		role_log_err(&why);
-	if (r.map_fd >= 0)
-		close(r.map_fd);
-	return rc;
-}
-
-static int note_restored(struct work *w, const char *path,
-			 const struct store_generation *edited, const struct digest *from,
-			 struct store_module *m, struct err *err)
-{
-	struct store_generation g = { 0 };
-	int rc = edited ? 1 : store_generation_by_digest(w->store, from, &g, err);
-
-	if (rc < 0 || (rc > 0 && store_generation_state(w->store, edited ? edited->id : g.id,
-							STATE_RESTORED, "", err) < 0) ||
-	    look_at_once(w, path, m, err) < 0)
-		return -1;
-	if (work_counting_ends(w, m->id, err) < 0)
-		return -1;
-	/* a window of use from here on, before it is laid out anew by itself */
-	return store_use_begin(w->store, m->id, decide_put_back, err);
-}
-
-int work_restore(struct work *w, const char *path, bool force, struct answer *to,
-		 struct err *err)
-{
-	struct store_generation g = { 0 };
-	struct store_module m = { 0 };
-	char under[UNDER_MAX];
-	struct err why;
-
-	if (find_known(w, path, &m, err) < 0 || look_at_once(w, path, &m, err) < 0)
-		return -1;
-	bool edited = !m.generation;
-	int rc = edited ? look_for_edited(w, &m, force, to, &g, err) : 0;
-	if (rc)
-		return rc < 0 ? -1 : 0;
-	struct digest from = m.present;
-	uint32_t number = edited ? g.number : m.generation;
-	answer_progress(to, "%s: putting its original back", path);
-	if (put_back(w, &m, edited ? &g : NULL, under, err) < 0)
-		return -1;
-	/* The original is there, whether that can be noted or not. */
-	if (note_restored(w, path, edited ? &g : NULL, &from, &m, &why) < 0) {
-		role_error("%s: restored, which cannot be noted: %s", path, why.text);
-		answer_line(to, "%s: restored, which cannot be noted: %s", path, why.text);
-		return 0;
-	}
-	work_history_of(w, path, number, "restored", "original in the place of generation %"
-			PRIu32 "%s%s", number, edited ? ", which somebody had edited" : "",
-			under);
-	answer_line(to, "%s: restored%s", path, under);
-	work_live_look_again(w);
-	return 0;
-}
-
 /* --- the proof anew --- */
 
 static int prove_installed(struct work *w, const struct store_module *m, struct work_proof *out,
@@ -650,7 +504,7 @@ int work_verify(struct work *w, const char *path, struct work_proof *out, struct
 	struct store_module m = { 0 };
 
 	memset(out, 0, sizeof(*out));
-	if (find_known(w, path, &m, err) < 0 || look(w, path, &m, err) < 0)
+	if (work_find_known(w, path, &m, err) < 0 || look(w, path, &m, err) < 0)
 		return -1;
 	out->generation = m.generation;
 	if (m.generation)
@@ -669,7 +523,7 @@ static bool recover_intent(void *ctx, const struct store_intent *i)
 	struct err err = { 0 };
 	bool install = strcmp(i->what, "install") == 0;
 
-	if (look_at_once(w, i->path, &m, &err) < 0)
+	if (work_look_at_once(w, i->path, &m, &err) < 0)
 		role_log_err(&err);
 	bool done = m.id && digest_equal(&m.present, &i->to);
 	if (store_generation_by_digest(w->store, install ? &i->to : &i->from, &g, &err) > 0) {

@@ -183,7 +183,10 @@ int work_next(struct work *w, const struct store_module *m, struct work_next *ou
 		return -1;
 	if (rc || (w->burst_pid && strcmp(w->burst_path, m->path) == 0)) {
 		out->code = WORK_NEXT_COUNTING;
-		(void)snprintf(out->text, sizeof(out->text), "its runs are counted");
+		(void)snprintf(out->text, sizeof(out->text), "its runs %s",
+			       rc && counting.ended_ns ?
+			       "have been counted; it is laid out at the next idle time" :
+			       "are counted");
 		return 0;
 	}
 	return is_left(w, m, &policy, out) ? 0 : foretell(w, m, &policy, out, err);

@@ -150,7 +150,6 @@ int work_sync(struct work *w, struct work_spool *out, struct err *err)
 		out->samples += sum.module[i].samples;
 	work_crashes(w, &sum);
 	work_speedtests(w, &sum);
-	work_counting_speeds(w, &sum);
 	work_fleet_seen(w, &sum);
 	work_account(w, &sum);
 	attribution_free(&sum);

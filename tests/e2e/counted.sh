@@ -5,8 +5,8 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root
 make_root perl gzip
-policy() {		# AUTOMATIC COUNT
-	always_idle >"$root/morph.yaml"
+policy() {		# AUTOMATIC COUNT [LOAD_MAX_PCT]
+	always_idle 1 "${3:-10000}" >"$root/morph.yaml"
 	cat >>"$root/morph.yaml" <<-END
 		monitor:
 		  clock: cpu-clock
@@ -92,4 +92,30 @@ check "the originals come back" ctl restore --all
 check "perl byte for byte" cmp "$root/bin/perl" "$root/orig/perl"
 check "gzip byte for byte" cmp "$root/bin/gzip" "$root/orig/gzip"
 check_here "the daemon ends again" stop_daemon
+
+# Counting costs time: who uses the machine does not pay for it until it is idle.
+host=$root/host
+mkdir -p "$host/proc"
+load() { echo "$1 0.20 0.30 1/100 1234" >"$host/proc/loadavg"; }
+load 0.1
+rm -rf "$root/store"
+policy true on 100
+check_here "a daemon that sees how busy it is" start_daemon --host "$host"
+check "perl is sampled again" sampled perl 150 use_perl
+check_here "perl is to be counted" in_root perl "counting .* generation 1"
+load 99
+check "the machine is busy" within 10 eval 'ctl status | grep -q "^idle.load_max_pct .* no$"'
+for i in 1 2 3 4 5 6 7 8 9; do use_perl; done >/dev/null
+check "its original is back when enough runs have counted" within 20 cmp -s "$root/bin/perl" "$root/orig/perl"
+check "the history says why" within 10 history_has "$root/bin/perl" "restored .*generation 1, which has counted 8 runs"
+check "what is next is told" eval 'ctl explain "$root/bin/perl" | grep "its runs have been counted; it is laid out at the next idle time"'
+check "the list has it, too" lists '"counts": ?"not laid out yet, 8 runs"'
+sleep 3
+check "it waits for an idle machine" not history_has "$root/bin/perl" installed
+check "what ran without counting is no loss" test "$(use_perl | cksum)" = "$truth"
+load 0.1
+check_here "then it is laid out by what was counted" in_root perl "installed .*generation 2 from [0-9]+ samples and the counts of 8 runs"
+check "and no file of counts is left" no_counts_of
+check "the original comes back" ctl restore --all
+check_here "the daemon ends for good" stop_daemon
 done_testing

@@ -63,10 +63,12 @@ static void what_is_counted_is_found_again(void **state)
 	assert_int_equal(store_counting_put(store, &a, &err), 0);
 	assert_int_equal(store_counting_put(store, &b, &err), 0);
 	a.runs = 2;
+	a.ended_ns = 30;
 	assert_int_equal(store_counting_put(store, &a, &err), 0);
 	assert_int_equal(store_counting_get(store, 7, &got, &err), 1);
 	assert_int_equal(got.runs, 2);
 	assert_int_equal(got.begun_ns, 20);
+	assert_int_equal(got.ended_ns, 30);
 	assert_true(digest_equal(&got.original, &a.original));
 	assert_int_equal(store_counting_by_generation(store, &b.generation, &got, &err), 1);
 	assert_int_equal(got.module, 3);

@@ -258,6 +258,57 @@ static void paces_are_observed_and_turn_with_a_swap(void **state)
 	store_close(s);
 }
 
+/* Its runs are told apart, also those that are known when its original is back. */
+static void what_counts_has_a_pace_of_its_own(void **state)
+{
+	struct store *s = open_store();
+	struct store_module m = module_at("/usr/bin/gawk", 7);
+	struct store_generation g = { .number = 1, .state = STATE_INSTALLED };
+	struct store_fading minutes = { .span_s = 350, .half_life_s = 86400, .observe_s = 600 };
+	struct attribute_use use;
+	struct attribution a = { .nuse = 1, .use = &use };
+	struct store_counting c;
+	struct speedtest p;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(store_module_put(s, &m, &err), 0);
+	use = use_of(m.id, 0, 77);
+	assert_int_equal(store_add_attribution(s, "1", &a, nothing, &minutes, &err), 0);
+	assert_int_equal(store_add_attribution(s, "2", &a, nothing, &minutes, &err), 0);
+
+	g.module = m.id;
+	memset(g.digest.b, 'g', sizeof(g.digest.b));
+	const struct store_profile none = { 0 };
+	assert_int_equal(store_generation_add(s, &g, nothing, &none, &err), 0);
+	m.generation = 1;
+	assert_int_equal(store_module_put(s, &m, &err), 0);
+	c = (struct store_counting){ .module = m.id, .generation = g.digest, .begun_ns = 1 };
+	assert_int_equal(store_counting_put(s, &c, &err), 0);
+	use = use_of(m.id, 1, 77);
+	use.sums.module_s = 6;
+	assert_int_equal(store_add_attribution(s, "3", &a, nothing, &minutes, &err), 0);
+	assert_int_equal(store_counting_get(s, m.id, &c, &err), 1);
+	/* 3 s in it for 1 s in all else are usual */
+	assert_true(c.speed.all_s == 6 && fabs(c.speed.usual_module_s - 3) < 0.01);
+	assert_int_equal(store_speed_get(s, m.id, &p, &err), 0);
+	assert_true(p.generation == 0 && p.kind[0].now.n == 1);
+
+	m.generation = 0;
+	assert_int_equal(store_module_put(s, &m, &err), 0);
+	c.ended_ns = 2;
+	assert_int_equal(store_counting_put(s, &c, &err), 0);
+	assert_int_equal(store_add_attribution(s, "4", &a, nothing, &minutes, &err), 0);
+	use = use_of(m.id, 0, 77);
+	assert_int_equal(store_add_attribution(s, "5", &a, nothing, &minutes, &err), 0);
+	assert_int_equal(store_add_attribution(s, "6", &a, nothing, &minutes, &err), 0);
+	assert_int_equal(store_counting_get(s, m.id, &c, &err), 1);
+	assert_true(c.speed.all_s == 12 && c.ended_ns == 2);
+	assert_int_equal(store_speed_get(s, m.id, &p, &err), 0);
+	assert_true(p.generation == 0 && p.before == 0 && p.kind[0].now.n == 2);
+	store_close(s);
+}
+
 /* Killed while it writes: the file counts fully or not at all. */
 static void a_killed_writer_leaves_all_or_nothing(void **state)
 {
@@ -308,6 +359,7 @@ int main(void)
 		TEST(samples_of_a_module_forgotten_meanwhile_are_counted_as_such),
 		TEST(recent_samples_have_a_window),
 		TEST(paces_are_observed_and_turn_with_a_swap),
+		TEST(what_counts_has_a_pace_of_its_own),
 		TEST(a_killed_writer_leaves_all_or_nothing),
 	};
 

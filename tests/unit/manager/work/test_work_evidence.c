@@ -187,66 +187,157 @@ static bool has_event(const char *text)
 	return want.found;
 }
 
-static void speeds_come_in(void)
+/* It may be laid out, and be counted before. */
+static void policy_says(const char *count)
 {
-	struct attribute_use use = { .module = (uint64_t)m.id, .generation = 1, .kind = 1 };
+	char text[128];
+	struct err err;
 
-	work_counting_speeds(&w, &(struct attribution){ .nuse = 1, .use = &use });
+	(void)snprintf(text, sizeof(text), "modules: {include: [\"/var/tmp/*\"]}\n"
+		       "optimize: {automatic: true, count: %s}\n", count);
+	const struct bytes all = { (const uint8_t *)text, strlen(text) };
+	policy_free(w.policy);
+	w.policy = policy_parse(all, "test", &err);
+	assert_non_null(w.policy);
+}
+
+/* What is over gets its original back, as when the machine is busy. */
+static void busy(void)
+{
+	char at[PATH_MAX];
+	struct err err = { 0 };
+	int rc = work_count_over(&w, at, &err);
+
+	assert_true(rc >= 0);
+	if (rc) {
+		assert_string_equal(at, path);
+		assert_int_equal(work_counting_put_back(&w, at, &err), 0);
+	}
+}
+
+/* Counting has ended, and the module is yet to be laid out by it. */
+static void is_to_be_laid_out(uint32_t runs)
+{
+	char at[PATH_MAX];
+	struct store_counting c;
+	struct store_counted got;
+	struct err err = { 0 };
+
+	assert_int_equal(now().generation, 0);
+	assert_false(now().refusal[0]);
+	assert_int_equal(store_counting_get(w.store, m.id, &c, &err), 1);
+	assert_true(c.ended_ns >= c.begun_ns);
+	assert_int_equal(work_count_over(&w, at, &err), 0);	/* once is enough */
+	assert_int_equal(work_count_overdue(&w, at, &err), 0);
+	assert_int_equal(work_count_ready(&w, at, &err), 1);
+	assert_string_equal(at, path);
+	assert_int_equal(store_counted_get(w.store, m.id, &m.original, &got, &err), 1);
+	assert_int_equal(got.runs, runs);
+	store_counted_free(&got);
+}
+
+static void counts(uint32_t runs, const struct store_counting_speed *speed)
+{
+	struct store_counting c = begin_counting();
+	struct err err;
+
+	policy_says("auto");
+	c.runs = runs;
+	c.speed = *speed;
+	assert_int_equal(store_counting_put(w.store, &c, &err), 0);
 }
 
 /* `s` seconds in the module for what usually takes 10. */
 static void take(double s)
 {
-	struct store_counting c = begin_counting();
-	struct err err;
-
-	c.runs = 0;
-	c.speed = (struct store_counting_speed){ .all_s = s, .samples = 1000, .module_s = s,
-						 .usual_module_s = 10 };
-	assert_int_equal(store_counting_put(w.store, &c, &err), 0);
-	speeds_come_in();
+	counts(0, &(struct store_counting_speed){ .all_s = s, .samples = 1000, .module_s = s,
+						  .usual_module_s = 10 });
+	busy();
 }
 
 static void what_counts_and_is_too_slow_goes(void **state)
 {
-	struct store_counting c;
-	struct store_counted got;
-	struct err err;
-
 	(void)state;
-	speeds_come_in();		/* it is no counting generation */
+	busy();				/* it is no counting generation */
 	take(11);
 	assert_int_equal(restores, 0);
 	take(16);
 	assert_int_equal(restores, 1);
 	assert_true(has_event("slower: the generation that counts took 16.0 s for what takes "
 			      "10.0 s"));
-	assert_int_equal(now().generation, 0);
-	assert_false(now().refusal[0]);		/* laid out it may well be */
-	assert_int_equal(store_counting_get(w.store, m.id, &c, &err), 0);
-	assert_int_equal(store_counted_get(w.store, m.id, &m.original, &got, &err), 1);
-	assert_int_equal(got.runs, 0);
-	store_counted_free(&got);
+	assert_string_equal(last_event(), "restored: original in the place of generation 1, "
+			    "which has counted 0 runs");
+	is_to_be_laid_out(0);
 }
 
 /* 4 s are what it may cost. */
 static void what_counts_and_costs_too_much_goes(void **state)
 {
-	struct store_counting c = begin_counting();
-	struct err err;
-
 	(void)state;
-	c.runs = 0;
-	c.speed = (struct store_counting_speed){ .all_s = 43, .samples = 1000 };
-	assert_int_equal(store_counting_put(w.store, &c, &err), 0);
-	speeds_come_in();
+	counts(0, &(struct store_counting_speed){ .all_s = 43, .samples = 1000 });
+	busy();
 	assert_int_equal(restores, 0);
-	c.speed.all_s = 45;			/* an 11th of it */
-	assert_int_equal(store_counting_put(w.store, &c, &err), 0);
-	speeds_come_in();
+	/* an 11th of it */
+	counts(0, &(struct store_counting_speed){ .all_s = 45, .samples = 1000 });
+	busy();
 	assert_int_equal(restores, 1);
 	assert_true(has_event("slower: the generation that counts has cost 4.1 s, of 4.0 s "
 			      "that it may"));
+	is_to_be_laid_out(0);
+}
+
+static void what_has_counted_enough_goes(void **state)
+{
+	(void)state;
+	counts(7, &(struct store_counting_speed){ .all_s = 1 });
+	busy();
+	assert_int_equal(restores, 0);
+	counts(8, &(struct store_counting_speed){ .all_s = 1 });
+	busy();
+	assert_int_equal(restores, 1);
+	assert_string_equal(last_event(), "restored: original in the place of generation 1, "
+			    "which has counted 8 runs");
+	is_to_be_laid_out(8);
+}
+
+/* Its original is what the user wants to have. */
+static void who_wants_the_original_keeps_it(void **state)
+{
+	struct store_counting c;
+	struct store_use use;
+	char at[PATH_MAX];
+	struct err err = { 0 };
+
+	(void)state;
+	counts(8, &(struct store_counting_speed){ .all_s = 1 });
+	busy();
+	assert_int_equal(work_restore(&w, path, false, NULL, &err), 0);
+	assert_int_equal(restores, 1);
+	assert_int_equal(store_counting_get(w.store, m.id, &c, &err), 0);
+	assert_int_equal(work_count_ready(&w, at, &err), 0);
+	assert_int_equal(store_use_get(w.store, m.id, &use, &err), 0);
+	assert_string_equal(use.verdict, decide_put_back);
+	store_profile_free(&use.recent);
+}
+
+/* Laid out it is not then, and what has been counted is no reason to. */
+static void what_the_policy_does_not_want_is_over(void **state)
+{
+	struct store_counting c;
+	char at[PATH_MAX];
+	struct err err = { 0 };
+
+	(void)state;
+	counts(8, &(struct store_counting_speed){ .all_s = 1 });
+	busy();
+	policy_says("off");
+	assert_int_equal(work_count_overdue(&w, at, &err), 1);
+	assert_string_equal(at, path);
+	put_file(path, "what a package brought");
+	enum module_look how;
+	assert_int_equal(modules_look(w.modules, path, &how, &m, &err), 0);
+	assert_int_equal(work_count_ready(&w, at, &err), 0);
+	assert_int_equal(store_counting_get(w.store, m.id, &c, &err), 0);
 }
 
 int main(void)
@@ -259,6 +350,9 @@ int main(void)
 		TEST(what_a_process_counted_is_told_as_that),
 		TEST(what_counts_and_is_too_slow_goes),
 		TEST(what_counts_and_costs_too_much_goes),
+		TEST(what_has_counted_enough_goes),
+		TEST(who_wants_the_original_keeps_it),
+		TEST(what_the_policy_does_not_want_is_over),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
