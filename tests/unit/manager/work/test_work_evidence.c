@@ -147,13 +147,13 @@ static void what_a_process_counted_is_told_as_that(void **state)
 	(void)state;
 	c.runs = 1;
 	c.burst_s = 2.04;
-	c.speed = (struct store_counting_speed){ .all_s = 1.1 };	/* 0.1 s more */
+	c.speed = (struct store_counting_speed){ .all_s = 1 };	/* 0.2 s more */
 	assert_int_equal(store_profile_put(w.store, m.id, samples(5000), 0, &err), 0);
 	wr_raw(&profile, "morph-profile 2", 15);
 	assert_int_equal(work_evidence_keep(&w, &m, &c, &profile, &err), 0);
 	wr_free(&profile);
-	assert_string_equal(last_event(), "counted: a burst of 2.0 s, of 1.1 s in it, about "
-			    "0.1 s more than usual; 0 blocks ran, of 2 there were samples");
+	assert_string_equal(last_event(), "counted: a burst of 2.0 s, of 1.0 s in it, about "
+			    "0.2 s more than usual; 0 blocks ran, of 2 there were samples");
 	assert_int_equal(store_counted_get(w.store, m.id, &m.original, &got, &err), 1);
 	assert_true(got.burst_s == 2.04);
 	store_counted_free(&got);
@@ -274,11 +274,11 @@ static void what_counts_and_is_too_slow_goes(void **state)
 static void what_counts_and_costs_too_much_goes(void **state)
 {
 	(void)state;
-	counts(0, &(struct store_counting_speed){ .all_s = 43, .samples = 1000 });
+	counts(0, &(struct store_counting_speed){ .all_s = 19.9, .samples = 1000 });
 	busy();
 	assert_int_equal(restores, 0);
-	/* an 11th of it */
-	counts(0, &(struct store_counting_speed){ .all_s = 45, .samples = 1000 });
+	/* a fifth of it */
+	counts(0, &(struct store_counting_speed){ .all_s = 20.5, .samples = 1000 });
 	busy();
 	assert_int_equal(restores, 1);
 	assert_true(has_event("slower: the generation that counts has cost 4.1 s, of 4.0 s "
