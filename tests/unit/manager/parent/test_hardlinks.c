@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "manager/parent/install_back.h"
+#include "manager/parent/install_journal.h"
 #include "tests/unit/manager/parent/onefile.h"
 #include "tests/unit/place.h"
 
@@ -97,6 +98,43 @@ static void one_generation_after_another(void **state)
 	assert_int_equal(do_restore(&p), 0);
 	assert_one_file(&p, &p.original);
 	place_free(&p);
+}
+
+/* A swap at the one name alone was killed before it exchanged the files. */
+static void leave_half(const struct place *p, const char *path, const char *dir)
+{
+	struct install_journal j = { .from = p->original, .to = p->generation,
+				     .owner = geteuid(), .temporary = ".morph-aaaaaa" };
+	struct err err = { 0 };
+	struct stat st;
+	char beside[128];
+
+	assert_int_equal(stat(dir, &st), 0);
+	j.dev = st.st_dev;
+	j.inode = st.st_ino;
+	(void)snprintf(j.path, sizeof(j.path), "%s", path);
+	(void)snprintf(beside, sizeof(beside), "%s/%s", dir, j.temporary);
+	write_file(beside, new_text, 0751);
+	if (install_journal_write(p->originals_fd, &j, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static void what_was_interrupted_at_any_name_is_settled_first(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct place p = place_with_names();
+		struct install_recovered r;
+
+		leave_half(&p, i == 0 ? p.path : i == 1 ? p.twin : p.third,
+			   i < 2 ? p.dir : p.other);
+		assert_int_equal(do_install(&p), 0);
+		assert_one_file(&p, &p.generation);
+		assert_nothing_beside(&p);
+		assert_int_equal(place_recover(&p, &r, &(struct err){ 0 }), 0);
+		assert_int_equal(r.outcome, INSTALL_NOTHING);
+		place_free(&p);
+	}
 }
 
 static void a_name_that_is_not_found_is_a_reason(void **state)
@@ -429,6 +467,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_names_are_swapped_and_come_back),
 		cmocka_unit_test(one_generation_after_another),
+		cmocka_unit_test(what_was_interrupted_at_any_name_is_settled_first),
 		cmocka_unit_test(a_name_that_is_not_found_is_a_reason),
 		cmocka_unit_test(names_that_are_none),
 		cmocka_unit_test(folders_that_others_can_write_are_a_reason),
