@@ -115,6 +115,34 @@ static void an_operand_is_at_its_address(void **state)
 	spoil_expect(&m, "its operand is at another address");
 }
 
+/* The address of a table that has moved. */
+static bool is_of_table(const struct spoil *m, const struct spot *s)
+{
+	(void)m;
+	return s->insn.kind == INSN_PLAIN && s->insn.field && s->gen_target != s->target;
+}
+
+/* What reads, compares or forms half of it may not have another one. */
+static void nothing_but_a_lea_is_of_another_table(void **state)
+{
+	enum { REX, OPCODE, LEA = 0x8d, MOV = 0x8b, ADD = 0x03, CMP = 0x3b, MOVSXD = 0x63,
+	       WIDE = 0x08 };
+	static const uint8_t other[] = { MOV, ADD, CMP, MOVSXD };
+	static const char why[] = "its operand is at another address";
+	struct spoil m;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(other); i++) {
+		m = spoil_make("passed", 1);
+		spoil_change(&m, find(&m, is_of_table).at, OPCODE, LEA, other[i]);
+		spoil_expect(&m, why);
+	}
+	m = spoil_make("passed", 1);
+	struct spot s = find(&m, is_of_table);
+	spoil_change(&m, s.at, REX, s.p[REX], s.p[REX] & (uint8_t)~WIDE);
+	spoil_expect(&m, why);
+}
+
 static void a_call_leads_where_the_original_does(void **state)
 {
 	struct spoil m = make();
@@ -270,6 +298,7 @@ int main(void)
 		cmocka_unit_test(a_generation_is_accepted),
 		cmocka_unit_test(another_instruction_is_refused),
 		cmocka_unit_test(an_operand_is_at_its_address),
+		cmocka_unit_test(nothing_but_a_lea_is_of_another_table),
 		cmocka_unit_test(a_call_leads_where_the_original_does),
 		cmocka_unit_test(a_branch_has_its_condition),
 		cmocka_unit_test(a_branch_that_is_inverted_is_noticed),

@@ -11,6 +11,7 @@
 #include "tests/unit/verify/untrue.h"
 
 static const char ANY[] = "-shared", ASKS[] = "-shared -Wa,--defsym,ASKS=1",
+		  ASKS_TOGETHER[] = "-shared -Wa,--defsym,ASKS=1 -Wl,-z,noseparate-code",
 		  ASKS_GOT[] = "-shared -Wa,--defsym,ASKS=2",
 		  ASKS_SEGMENT[] =
 			"-shared -Wa,--defsym,ASKS=3 -Wl,-z,noseparate-code '-Wl,--defsym,"
@@ -66,6 +67,7 @@ static void pointers_lead_to_images_that_are_as_good(void **state)
 		{ ASKS, "ordinary", "where its code ends", false },
 		{ ASKS_GOT, "ordinary", "where its code ends", false },
 		{ ASKS_SEGMENT, "ordinary", "where its code ends", false },
+		{ ASKS_TOGETHER, "ordinary", "where its code ends", false },
 	};
 
 	(void)state;
