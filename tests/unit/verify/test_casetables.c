@@ -73,6 +73,22 @@ static void an_entry_behind_it_leads_inside_an_entry_jump(void **state)
 	spoil_expect(&m, "inside an entry jump");
 }
 
+/* By a load and by a jump through memory. */
+static void tables_of_addresses_are_replaced(void **state)
+{
+	unsigned replaced = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct spoil m = spoil_make_as("absolute", "-static -no-pie", seed);
+
+		for (uint32_t i = 0; i < m.map.ntable; i++)
+			replaced += m.map.table[i].kind == BLOCKMAP_TABLE_ABS64;
+		spoil_expect(&m, NULL);
+	}
+	assert_true(replaced > 0);
+}
+
 /* The first entry of the table behind it is none of it: it would lead there. */
 static void another_table_ends_it(void **state)
 {
@@ -109,6 +125,7 @@ int main(void)
 		cmocka_unit_test(the_table_may_stay),
 		cmocka_unit_test(misuse_behind_it_is_seen),
 		cmocka_unit_test(another_table_ends_it),
+		cmocka_unit_test(tables_of_addresses_are_replaced),
 		cmocka_unit_test(a_callee_does_not_get_the_address),
 		cmocka_unit_test(an_entry_behind_it_leads_inside_an_entry_jump),
 	};

@@ -80,6 +80,26 @@ static void all_names_are_swapped_and_come_back(void **state)
 	place_free(&p);
 }
 
+static void what_was_done_is_told_as_far_as_there_is_room(void **state)
+{
+	static const char whole[] = ", also as /a/first, /b/second; under 2 other names the "
+				    "file stays as it is";
+	struct install_done done = { .others = 2 };
+	char text[2 * sizeof(whole)];
+
+	(void)state;
+	assert_int_equal(names_add(&done.also, "/a/first"), 0);
+	assert_int_equal(names_add(&done.also, "/b/second"), 0);
+	for (size_t size = 1; size <= sizeof(whole); size++) {
+		memset(text, '#', sizeof(text));
+		install_done_text(&done, text, size);
+		assert_int_equal(strlen(text), size - 1);
+		assert_int_equal(strncmp(text, whole, strlen(text)), 0);
+		for (size_t i = size; i < sizeof(text); i++)
+			assert_int_equal(text[i], '#');
+	}
+}
+
 static void one_generation_after_another(void **state)
 {
 	struct place p = place_with_names();
@@ -466,6 +486,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_names_are_swapped_and_come_back),
+		cmocka_unit_test(what_was_done_is_told_as_far_as_there_is_room),
 		cmocka_unit_test(one_generation_after_another),
 		cmocka_unit_test(what_was_interrupted_at_any_name_is_settled_first),
 		cmocka_unit_test(a_name_that_is_not_found_is_a_reason),
