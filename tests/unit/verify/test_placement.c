@@ -44,6 +44,7 @@ static void what_is_looked_at_has_no_image(void **state)
 
 	(void)state;
 	untrue_expect((struct untrue){ .source = "placed", .flags = ANY }, NULL);
+	untrue_expect((struct untrue){ .source = "placed", .flags = "-shared -s" }, NULL);
 	untrue_expect((struct untrue){ .source = "placed", .flags = FIXED }, NULL);
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
 		untrue_expect((struct untrue){ .source = "placed", .flags = refused[i].flags,
