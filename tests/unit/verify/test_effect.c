@@ -269,6 +269,9 @@ static void what_may_fault_is_told(void **state)
 		{ "pxor %xmm0,%xmm0", CODE(0x66, 0x0f, 0xef, 0xc0), false },
 		{ "addps %xmm1,%xmm0", CODE(0x0f, 0x58, 0xc1), true },
 		{ "ud2", CODE(0x0f, 0x0b), true },
+		{ "fldz", CODE(0xd9, 0xee), true },
+		{ "movd %eax,%mm0", CODE(0x0f, 0x6e, 0xc0), true },
+		{ "vpxor %ymm0,%ymm0,%ymm0", CODE(0xc5, 0xfd, 0xef, 0xc0), true },
 	};
 
 	(void)state;
