@@ -8,6 +8,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+
 #include "manager/parent/install_back.h"
 #include "manager/parent/install_journal.h"
 #include "tests/unit/manager/parent/onefile.h"
@@ -33,6 +37,59 @@ static void refused(const struct place *p, const char *reason)
 	says(&err, reason);
 	assert_one_file(p, &p->original);
 	assert_int_equal(ledger_knows(p->ledger_fd, p->path, NULL), 0);
+}
+
+/* In a namespace of mounts of its own; 2: that cannot be had. */
+static int check_in_another_mount(const struct place *p)
+{
+	struct err err = { 0 };
+
+	if (unshare(CLONE_NEWNS) < 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount(p->other, p->other, NULL, MS_BIND, NULL) < 0)
+		return 2;
+	return install_check(p->path, &p->names, false, NULL, &err) == -1 &&
+	       err.kind == ERR_REFUSED && strstr(err.text, "in another mount") ? 0 : 1;
+}
+
+/* The same folder twice: the second of two names, then the third of three. */
+static void names_in_another_mount_are_a_reason(void **state)
+{
+	(void)state;
+	for (int n = 2; n <= 3; n++) {
+		struct place p = place_with_names();
+		int status;
+
+		if (n == 2)
+			assert_int_equal(unlink(p.twin), 0);
+		pid_t pid = fork();
+		assert_true(pid >= 0);
+		if (pid == 0)
+			_exit(check_in_another_mount(&p));
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status));
+		place_free(&p);
+		if (WEXITSTATUS(status) == 2)
+			skip();
+		assert_int_equal(WEXITSTATUS(status), 0);
+	}
+}
+
+static void a_second_name_in_the_folder_of_another_user_is_a_reason(void **state)
+{
+	struct place p = place_with_names();
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(unlink(p.twin), 0);
+	bool can = chown(p.other, NOBODY, NOBODY) == 0;
+	if (can) {
+		assert_int_equal(install_check(p.path, &p.names, false, NULL, &err), -1);
+		says(&err, "another user");
+	}
+	place_free(&p);
+	if (!can)
+		skip();
 }
 
 /* --- what is done --- */
@@ -485,6 +542,8 @@ static void a_folder_that_is_not_to_be_touched_does_not_either(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_in_another_mount_are_a_reason),
+		cmocka_unit_test(a_second_name_in_the_folder_of_another_user_is_a_reason),
 		cmocka_unit_test(all_names_are_swapped_and_come_back),
 		cmocka_unit_test(what_was_done_is_told_as_far_as_there_is_room),
 		cmocka_unit_test(one_generation_after_another),
