@@ -85,7 +85,7 @@ static void a_second_name_in_the_folder_of_another_user_is_a_reason(void **state
 	bool can = chown(p.other, NOBODY, NOBODY) == 0;
 	if (can) {
 		assert_int_equal(install_check(p.path, &p.names, false, NULL, &err), -1);
-		says(&err, "another user");
+		says(&err, "another user than that of the first");
 	}
 	place_free(&p);
 	if (!can)
