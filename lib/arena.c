@@ -5,6 +5,9 @@
  * large as everything before it, up to 8 MiB: then a job that is repeated soon needs one chunk,
  * which arena_reset() keeps and zeroes.  The limits were chosen; they were not measured one by
  * one.
+ *
+ * Under AddressSanitizer allocations lie apart, and it knows what is between them and behind
+ * the last one: an index that is one too large is an error there, as it is with malloc().
  */
 #include "lib/arena.h"
 
@@ -14,6 +17,17 @@
 #include <string.h>
 
 #include "lib/memory.h"
+
+#ifdef MORPH_SANITIZED
+#include <sanitizer/asan_interface.h>
+
+enum { APART = 16 };
+#else
+#define ASAN_POISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+#define ASAN_UNPOISON_MEMORY_REGION(p, n) ((void)(p), (void)(n))
+
+enum { APART = 0 };
+#endif
 
 enum { CHUNK = 1 << 20, MOST_KEPT = 8 << 20, ALIGN = 16 };
 
@@ -60,7 +74,9 @@ void arena_reset(struct arena *a)
 	for (const struct chunk *c = a->head; c; c = c->next)
 		used += c->used;
 	if (a->head && !a->head->next && a->head->size <= MOST_KEPT) {
+		ASAN_UNPOISON_MEMORY_REGION(a->head->data, used);
 		memset(a->head->data, 0, used);
+		ASAN_POISON_MEMORY_REGION(a->head->data, used);
 		a->head->used = 0;
 		return;
 	}
@@ -71,10 +87,11 @@ void arena_reset(struct arena *a)
 void *arena_alloc(struct arena *a, size_t n)
 {
 	struct chunk *c = a->head;
+	size_t asked = n;
 
 	if (n > SIZE_MAX / 2)
 		memory_exhausted();
-	n = (n + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+	n = ((n + ALIGN - 1) & ~(size_t)(ALIGN - 1)) + APART;
 	if (!c || c->size - c->used < n) {
 		size_t size = n > CHUNK / 4 ? n : CHUNK;
 
@@ -83,6 +100,7 @@ void *arena_alloc(struct arena *a, size_t n)
 
 		c = memory_new(1, sizeof(*c) + size);
 		c->size = size;
+		ASAN_POISON_MEMORY_REGION(c->data, size);
 		if (n > CHUNK / 4 && a->head) {		/* keep filling the current chunk */
 			c->next = a->head->next;
 			a->head->next = c;
@@ -93,6 +111,7 @@ void *arena_alloc(struct arena *a, size_t n)
 	}
 	void *p = c->data + c->used;
 	c->used += n;
+	ASAN_UNPOISON_MEMORY_REGION(p, asked);
 	return p;
 }
 

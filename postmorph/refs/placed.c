@@ -81,11 +81,12 @@ static vaddr end_in_front(const struct text *t, const struct fn *fn, const struc
 	return from < fn->entry ? from : fn->entry;
 }
 
-/* Nothing leads to its entry. */
+/* Nothing leads to its entry, for all that is known: outside of the text nothing is. */
 static bool is_unmet(const struct text *t, const struct fn *fn)
 {
-	return !(*text_mark(t, fn->entry) &
-		 (MARK_POINTER | MARK_BRANCH | MARK_TABLE | MARK_PAD)) &&
+	enum { LEADS = MARK_POINTER | MARK_BRANCH | MARK_TABLE | MARK_PAD };
+
+	return !(text_holds(t, fn->entry) && (*text_mark(t, fn->entry) & LEADS)) &&
 	       !t->called[fn - t->prog->fn];
 }
 

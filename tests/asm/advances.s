@@ -11,6 +11,7 @@ far:
 	.cfi_def_cfa_offset 16
 	.nops	100
 	.cfi_def_cfa_offset 24
+	.cfi_offset 3, -24		# two changes at one place
 	.nops	1000
 	.cfi_def_cfa_offset 32
 	.nops	70000

@@ -8,6 +8,12 @@ begin clears_rcx
 	ret
 end clears_rcx
 
+begin clears_rcx_late
+	nop
+	xor	%ecx, %ecx
+	ret
+end clears_rcx_late
+
 begin saves_rbx
 	push	%rbx
 	.cfi_adjust_cfa_offset 8

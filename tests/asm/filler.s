@@ -136,4 +136,25 @@ T_inside:
 	.text
 end leads_inside
 
+	# Two tables side by side: as one of the first, the second's entry leads inside the
+	# entry jump.  No word is the distance of an instruction from where it stands.
+begin side_by_side
+	xor	%eax, %eax
+	.rept	8
+	nop
+	.endr
+2:	lea	T_left(%rip), %rdx
+	mov	(%rdx), %eax
+	lea	T_right(%rip), %rdx
+	mov	(%rdx), %eax
+	ret
+	.section .rodata
+	.p2align 2
+T_left:
+	.long	side_by_side_end - T_left, 2b - T_left
+T_right:
+	.long	2b - T_right, 0x7ffffff0
+	.text
+end side_by_side
+
 	.section .note.GNU-stack, "", @progbits

@@ -330,9 +330,22 @@ begin listed_in_front		# by padding in front of it
 	.text
 	.p2align 4
 	.nops	16
+begin listed_last		# ... by the last four bytes of a section
+	.section xray_fn_idx, "a"
+	.long	listed_last - 8 - .
+	.text
+	.p2align 4
+	.nops	16
 begin listed_half_in_front	# ... by a distance of four bytes
 	.section __mcount_loc
 	.long	listed_half_in_front - 8 - ., 0
+	.text
+	.section .text.halves, "ax"	# by chance, as two equal numbers of 16 bits: 0x10001
+	.p2align 4
+	.fill	8, 1, 0xcc
+	.long	L_half_of_halves - ., L_half_of_halves - .
+	.fill	0xfff0, 1, 0xcc
+begin half_of_halves
 	.text
 
 # A jump table is full of such distances.
@@ -407,6 +420,13 @@ T_more:
 	.text
 
 	.ifdef FIXED
+begin word_alone		# by chance
+	.section .rodata
+	.p2align 3
+	.zero	128
+	.quad	L_word_alone
+	.zero	128
+	.text
 begin word_far			# one of eight that lead far from each other
 	.section .data
 	.p2align 3

@@ -35,6 +35,9 @@ done
 for p in morph-edit morph-verify morph-live morph-share; do
 	check "$p alone" said 2 "^usage: $p" $p
 done
+check "morph-verify and three files" said 2 "^usage: morph-verify" morph-verify x y z
+check "morph-verify and -- amid two" said 2 "^usage: morph-verify" morph-verify x -- y
+check "files behind --" said 1 "'/no/x'" morph-verify -- /no/x /no/y
 check "morphctl alone, and no daemon" said 1 "does not answer at $nobody" morphctl --socket "$nobody"
 check "an option of one word" said 2 "did you mean '--policy'" morphd --polcy=x
 check "a value is missing" said 2 "option '--store' needs a value: --store=DIR" morphd --store

@@ -517,6 +517,19 @@ static void real_programs_keep_the_invariants(void **state)
 	}
 }
 
+/* An FDE of what is no code, a gigabyte away from the text: nothing is known of it. */
+static void functions_may_lie_far_outside_of_the_text(void **state)
+{
+	struct arena *a = arena_new();
+
+	(void)state;
+	asm_analyze("symbols", "-shared -Wl,--section-start=.rodata=0x40000000", a, &prog);
+	assert_true(prog.nfn > 1);
+	assert_true(prog.fn[prog.nfn - 1].entry >= 0x40000000);
+	assert_int_not_equal(prog.fn[prog.nfn - 1].skip, SKIP_NONE);
+	arena_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -543,6 +556,7 @@ int main(void)
 		cmocka_unit_test(hazards_are_refused_with_a_reason),
 		cmocka_unit_test(a_function_of_more_than_4_gib_is_an_error),
 		cmocka_unit_test(real_programs_keep_the_invariants),
+		cmocka_unit_test(functions_may_lie_far_outside_of_the_text),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

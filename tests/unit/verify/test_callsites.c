@@ -108,7 +108,8 @@ static void put_site(struct wr *w, uint8_t enc, uint32_t n)
 		wr_u32(w, n);
 }
 
-static void put(struct world *world, vaddr at, const struct table *t)
+/* Returns of how many bytes it is. */
+static uint64_t put(struct world *world, vaddr at, const struct table *t)
 {
 	struct wr sites = { 0 }, w = { 0 };
 	uint64_t types = 4 * (uint64_t)t->ntype;
@@ -138,9 +139,11 @@ static void put(struct world *world, vaddr at, const struct table *t)
 			   ((t->type_enc & 0x70) == 0x10 ? here : 0)));
 	}
 	wr_raw(&w, t->lists.p, t->lists.n);
-	memcpy(world->file + (at - OTEXT), w.p, w.n);
+	uint64_t n = w.n;
+	memcpy(world->file + (at - OTEXT), w.p, n);
 	wr_free(&w);
 	wr_free(&sites);
+	return n;
 }
 
 static int compare_at(struct world *w, vaddr o, new_vaddr g)
@@ -420,6 +423,26 @@ static void types_are_compared_by_what_they_lead_to(void **state)
 	assert_int_equal(compare(&o, &g), -1);
 }
 
+static void tables_may_end_with_their_segment(void **state)
+{
+	struct table o = { .type_enc = PCREL4, SITE_O(PAD_O, 1), .actions = RAW(1, 0),
+			   .type = { TYPE }, .ntype = 1 };
+	struct table g = { .type_enc = PCREL4, SITE_G(PAD_G, 1), .actions = RAW(1, 0),
+			   .type = { TYPE }, .ntype = 1 };
+
+	(void)state;
+	for (int32_t more = 0; more <= 1; more++) {
+		struct world *w = world_new();
+
+		w->ofde.lsda = OEND - put(w, OLSDA, &o) + (vaddr)more;
+		w->gfde.lsda = GEND - put(w, GLSDA, &g);
+		(void)put(w, w->ofde.lsda, &o);
+		(void)put(w, w->gfde.lsda, &g);
+		/* a byte of the types is of no file */
+		assert_int_equal(compare_at(w, O, G), more ? -1 : 0);
+	}
+}
+
 static void absolute_types_need_a_fixed_address(void **state)
 {
 	struct table o = { .type_enc = UDATA4, SITE_O(PAD_O, 1), .actions = RAW(1, 0),
@@ -577,6 +600,7 @@ int main(void)
 		cmocka_unit_test(a_site_covers_whole_instructions),
 		cmocka_unit_test(actions_are_compared_record_by_record),
 		cmocka_unit_test(types_are_compared_by_what_they_lead_to),
+		cmocka_unit_test(tables_may_end_with_their_segment),
 		cmocka_unit_test(absolute_types_need_a_fixed_address),
 		cmocka_unit_test(exception_specifications_are_lists_of_types),
 		cmocka_unit_test(what_has_another_form_is_refused),

@@ -73,6 +73,37 @@ static void an_entry_behind_it_leads_inside_an_entry_jump(void **state)
 	spoil_expect(&m, "inside an entry jump");
 }
 
+/* By a load and by a jump through memory. */
+static void tables_of_addresses_are_replaced(void **state)
+{
+	unsigned replaced = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct spoil m = spoil_make_as("absolute", "-static -no-pie", seed);
+
+		for (uint32_t i = 0; i < m.map.ntable; i++)
+			replaced += m.map.table[i].kind == BLOCKMAP_TABLE_ABS64;
+		spoil_expect(&m, NULL);
+	}
+	assert_true(replaced > 0);
+}
+
+/* The first entry of the table behind it is none of it: it would lead there. */
+static void another_table_ends_it(void **state)
+{
+	enum { BEHIND = 8 };
+	struct spoil m = spoil_make("filler", 1);
+	vaddr table = spoil_address(&m, "T_left"), entry = spoil_address(&m, "side_by_side");
+	int32_t next;
+
+	(void)state;
+	memcpy(&next, spoil_original(&m, table + BEHIND), sizeof(next));
+	assert_int_equal(table + (vaddr)(int64_t)next, entry + 2);
+	assert_true(has_image(&m, "side_by_side", 0));
+	spoil_expect(&m, NULL);
+}
+
 /* The register at a call becomes an argument (r9). */
 static void a_callee_does_not_get_the_address(void **state)
 {
@@ -93,6 +124,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_table_may_stay),
 		cmocka_unit_test(misuse_behind_it_is_seen),
+		cmocka_unit_test(another_table_ends_it),
+		cmocka_unit_test(tables_of_addresses_are_replaced),
 		cmocka_unit_test(a_callee_does_not_get_the_address),
 		cmocka_unit_test(an_entry_behind_it_leads_inside_an_entry_jump),
 	};

@@ -234,6 +234,23 @@ static void the_stack_grows_by_whole_slots_or_moves(void **state)
 	}
 }
 
+/* Whatever the number is. */
+static void numbers_added_to_the_stack_are_whole_slots_or_none(void **state)
+{
+	enum { SUB = 0xec, ADD = 0xc4 };
+
+	(void)state;
+	for (int i = -128; i < 128; i++)
+		for (int add = 0; add <= 1; add++) {
+			const uint8_t code[] = { 0x48, 0x83, add ? ADD : SUB, (uint8_t)i };
+			struct effect e = effect_of(add ? "add" : "sub", code, sizeof(code));
+			int32_t growth = i % 8 ? 0 : add ? -i / 8 : i / 8;
+
+			expect("a number", "growth", (uint64_t)e.stack, (uint64_t)growth);
+			expect("a number", "moved", e.moves_stack, i % 8 != 0);
+		}
+}
+
 static void what_may_fault_is_told(void **state)
 {
 	static const struct {
@@ -252,6 +269,9 @@ static void what_may_fault_is_told(void **state)
 		{ "pxor %xmm0,%xmm0", CODE(0x66, 0x0f, 0xef, 0xc0), false },
 		{ "addps %xmm1,%xmm0", CODE(0x0f, 0x58, 0xc1), true },
 		{ "ud2", CODE(0x0f, 0x0b), true },
+		{ "fldz", CODE(0xd9, 0xee), true },
+		{ "movd %eax,%mm0", CODE(0x0f, 0x6e, 0xc0), true },
+		{ "vpxor %ymm0,%ymm0,%ymm0", CODE(0xc5, 0xfd, 0xef, 0xc0), true },
 	};
 
 	(void)state;
@@ -290,6 +310,7 @@ int main(void)
 		cmocka_unit_test(the_way_to_a_table_is_recognized),
 		cmocka_unit_test(flags_are_read_and_written),
 		cmocka_unit_test(the_stack_grows_by_whole_slots_or_moves),
+		cmocka_unit_test(numbers_added_to_the_stack_are_whole_slots_or_none),
 		cmocka_unit_test(what_may_fault_is_told),
 		cmocka_unit_test(places_in_the_frame_and_slots_are_told),
 	};

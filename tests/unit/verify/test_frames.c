@@ -62,6 +62,7 @@ static void rows_begin_behind_their_distances(void **state)
 	for (uint8_t unit = 1; unit <= 2; unit++) {
 		read_rows(&v, unit);
 		assert_int_equal(v.ocfi.nfde, 1);
+		assert_int_equal(v.ocfi.fde[0].nrow, 5);	/* one from each place on */
 		struct vcursor c = { .cfi = &v.ocfi, .fde = NO_FDE };
 		vaddr at = v.ocfi.fde[0].addr;
 

@@ -44,11 +44,44 @@ static void padding_and_jumps_lead_on_and_calls_do_not(void **state)
 	arena_free(a);
 }
 
+/* All that the file has of the segment from there on, and of nothing else. */
+static void code_ends_with_its_segment(void **state)
+{
+	struct arena *a = arena_new();
+	struct verify v = { .a = a };
+	struct err err;
+	unsigned executable = 0;
+
+	(void)state;
+	assert_int_equal(image_parse(asm_build("leads", "-shared", a), a, &v.orig, &err), 0);
+	for (uint32_t i = 0; i < v.orig.nph; i++) {
+		const Elf64_Phdr *p = &v.orig.ph[i];
+
+		if (p->p_type != PT_LOAD)
+			continue;
+		for (vaddr skip = 0; skip < p->p_filesz; skip++) {
+			struct bytes b = verify_orig_code_anywhere(&v, p->p_vaddr + skip);
+
+			if (!(p->p_flags & PF_X)) {
+				assert_null(b.p);
+				continue;
+			}
+			executable++;
+			assert_ptr_equal(b.p, v.orig.file.p + p->p_offset + skip);
+			assert_int_equal(b.n, p->p_filesz - skip);
+		}
+		assert_null(verify_orig_code_anywhere(&v, p->p_vaddr + p->p_filesz).p);
+	}
+	assert_true(executable > 0);
+	arena_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bytes_are_the_same_if_each_is),
 		cmocka_unit_test(padding_and_jumps_lead_on_and_calls_do_not),
+		cmocka_unit_test(code_ends_with_its_segment),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -11,6 +11,7 @@
 #include "tests/unit/verify/untrue.h"
 
 static const char ANY[] = "-shared", ASKS[] = "-shared -Wa,--defsym,ASKS=1",
+		  ASKS_TOGETHER[] = "-shared -Wa,--defsym,ASKS=1 -Wl,-z,noseparate-code",
 		  ASKS_GOT[] = "-shared -Wa,--defsym,ASKS=2",
 		  ASKS_SEGMENT[] =
 			"-shared -Wa,--defsym,ASKS=3 -Wl,-z,noseparate-code '-Wl,--defsym,"
@@ -43,6 +44,7 @@ static void what_is_looked_at_has_no_image(void **state)
 
 	(void)state;
 	untrue_expect((struct untrue){ .source = "placed", .flags = ANY }, NULL);
+	untrue_expect((struct untrue){ .source = "placed", .flags = "-shared -s" }, NULL);
 	untrue_expect((struct untrue){ .source = "placed", .flags = FIXED }, NULL);
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
 		untrue_expect((struct untrue){ .source = "placed", .flags = refused[i].flags,
@@ -66,6 +68,7 @@ static void pointers_lead_to_images_that_are_as_good(void **state)
 		{ ASKS, "ordinary", "where its code ends", false },
 		{ ASKS_GOT, "ordinary", "where its code ends", false },
 		{ ASKS_SEGMENT, "ordinary", "where its code ends", false },
+		{ ASKS_TOGETHER, "ordinary", "where its code ends", false },
 	};
 
 	(void)state;

@@ -149,6 +149,11 @@ static void a_call_overwrites_what_its_callees_write(void **state)
 	assert_int_equal(overwritten("calls_clears_rcx"), 1 << RCX);
 	assert_int_equal(overwritten("ends_in_clears_rcx"), 1 << RCX);
 	assert_int_equal(overwritten("saves_rbx"), 0);
+	/* nothing is known of who calls the middle of a function */
+	struct effect middle = call_of("clears_rcx_late");
+	assert_int_equal(verify_call_writes(&v, &middle), 1 << RCX);
+	middle.target++;
+	assert_int_equal(verify_call_writes(&v, &middle), 0);
 }
 
 static void who_is_not_known_may_overwrite_all_that_callees_may(void **state)

@@ -84,6 +84,8 @@ static void what_data_knows_inside_has_no_image(void **state)
 		{ any, "listed_for_handler", "lists it" },
 		{ any, "listed_in_front", "lists it" },
 		{ any, "listed_half_in_front", "lists it" },
+		{ any, "listed_last", "lists it" },
+		{ fixed, "listed_last", "lists it" },
 		{ any, "listed_for_tracer", "lists it" },
 		{ fixed, "listed_for_tracer", "lists it" },
 		{ fixed, "word", "holds its address" },
@@ -102,11 +104,66 @@ static void what_data_knows_inside_has_no_image(void **state)
 			      refused[i].why);
 }
 
+/* Constants that are addresses of instructions, and numbers, flags and masks by chance. */
+static void round_numbers_are_no_addresses(void **state)
+{
+	static const char flags[] = "-static -no-pie -Wl,-e,use_flags"
+		" -Wl,--section-start=code.mask=0x3fffef"
+		" -Wl,--section-start=code.low_half=0x46fff0"
+		" -Wl,--section-start=code.flags=0x480000"
+		" -Wl,--section-start=code.low_half_16=0x4afff0"
+		" -Wl,--section-start=code.flags_4=0x4c0000";
+	static const char *const is_round[] = { "low_half", "mask", "flags" };
+	static const char *const stays[] = { "low_half_16", "flags_4" };
+	struct arena *a = arena_new();
+	struct prog prog;
+
+	(void)state;
+	asm_analyze("round", flags, a, &prog);
+	for (size_t i = 0; i < sizeof(is_round) / sizeof(is_round[0]); i++)
+		if (asm_fn(&prog, is_round[i])->skip != SKIP_NONE)
+			fail_msg("%s stays", is_round[i]);
+	arena_free(a);
+	untrue_expect((struct untrue){ .source = "round", .flags = flags }, NULL);
+	for (size_t i = 0; i < sizeof(stays) / sizeof(stays[0]); i++)
+		untrue_expect((struct untrue){ .source = "round", .flags = flags,
+					       .moved = stays[i] },
+			      "knows its address");
+}
+
+/* What looks like an address by chance keeps nothing where it is. */
+static void chance_holds_nothing(void **state)
+{
+	static const char any[] = "-shared";
+	static const char fixed[] = "-static -no-pie -Wa,--defsym,FIXED=1";
+	static const struct {
+		const char *flags, *fn;
+	} moved[] = {
+		{ any, "half_alone" }, { any, "half_amid" },
+		{ any, "half_of_numbers" }, { any, "half_of_nops" }, { any, "half_of_halves" },
+		{ any, "full_alone" }, { any, "full_amid" }, { any, "full_spread" },
+		{ fixed, "word_alone" }, { fixed, "word_across" }, { fixed, "unknown" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(moved) / sizeof(moved[0]); i++) {
+		struct arena *a = arena_new();
+		struct prog prog;
+
+		asm_analyze("inner", moved[i].flags, a, &prog);
+		if (asm_fn(&prog, moved[i].fn)->skip != SKIP_NONE)
+			fail_msg("%s %s stays", moved[i].flags, moved[i].fn);
+		arena_free(a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_others_look_for_has_no_image),
 		cmocka_unit_test(what_data_knows_inside_has_no_image),
+		cmocka_unit_test(round_numbers_are_no_addresses),
+		cmocka_unit_test(chance_holds_nothing),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

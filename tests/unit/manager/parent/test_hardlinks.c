@@ -8,7 +8,12 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+
 #include "manager/parent/install_back.h"
+#include "manager/parent/install_journal.h"
 #include "tests/unit/manager/parent/onefile.h"
 #include "tests/unit/place.h"
 
@@ -32,6 +37,59 @@ static void refused(const struct place *p, const char *reason)
 	says(&err, reason);
 	assert_one_file(p, &p->original);
 	assert_int_equal(ledger_knows(p->ledger_fd, p->path, NULL), 0);
+}
+
+/* In a namespace of mounts of its own; 2: that cannot be had. */
+static int check_in_another_mount(const struct place *p)
+{
+	struct err err = { 0 };
+
+	if (unshare(CLONE_NEWNS) < 0 ||
+	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount(p->other, p->other, NULL, MS_BIND, NULL) < 0)
+		return 2;
+	return install_check(p->path, &p->names, false, NULL, &err) == -1 &&
+	       err.kind == ERR_REFUSED && strstr(err.text, "in another mount") ? 0 : 1;
+}
+
+/* The same folder twice: the second of two names, then the third of three. */
+static void names_in_another_mount_are_a_reason(void **state)
+{
+	(void)state;
+	for (int n = 2; n <= 3; n++) {
+		struct place p = place_with_names();
+		int status;
+
+		if (n == 2)
+			assert_int_equal(unlink(p.twin), 0);
+		pid_t pid = fork();
+		assert_true(pid >= 0);
+		if (pid == 0)
+			_exit(check_in_another_mount(&p));
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status));
+		place_free(&p);
+		if (WEXITSTATUS(status) == 2)
+			skip();
+		assert_int_equal(WEXITSTATUS(status), 0);
+	}
+}
+
+static void a_second_name_in_the_folder_of_another_user_is_a_reason(void **state)
+{
+	struct place p = place_with_names();
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(unlink(p.twin), 0);
+	bool can = chown(p.other, NOBODY, NOBODY) == 0;
+	if (can) {
+		assert_int_equal(install_check(p.path, &p.names, false, NULL, &err), -1);
+		says(&err, "another user than that of the first");
+	}
+	place_free(&p);
+	if (!can)
+		skip();
 }
 
 /* --- what is done --- */
@@ -79,6 +137,26 @@ static void all_names_are_swapped_and_come_back(void **state)
 	place_free(&p);
 }
 
+static void what_was_done_is_told_as_far_as_there_is_room(void **state)
+{
+	static const char whole[] = ", also as /a/first, /b/second; under 2 other names the "
+				    "file stays as it is";
+	struct install_done done = { .others = 2 };
+	char text[2 * sizeof(whole)];
+
+	(void)state;
+	assert_int_equal(names_add(&done.also, "/a/first"), 0);
+	assert_int_equal(names_add(&done.also, "/b/second"), 0);
+	for (size_t size = 1; size <= sizeof(whole); size++) {
+		memset(text, '#', sizeof(text));
+		install_done_text(&done, text, size);
+		assert_int_equal(strlen(text), size - 1);
+		assert_int_equal(strncmp(text, whole, strlen(text)), 0);
+		for (size_t i = size; i < sizeof(text); i++)
+			assert_int_equal(text[i], '#');
+	}
+}
+
 static void one_generation_after_another(void **state)
 {
 	struct place p = place_with_names();
@@ -97,6 +175,43 @@ static void one_generation_after_another(void **state)
 	assert_int_equal(do_restore(&p), 0);
 	assert_one_file(&p, &p.original);
 	place_free(&p);
+}
+
+/* A swap at the one name alone was killed before it exchanged the files. */
+static void leave_half(const struct place *p, const char *path, const char *dir)
+{
+	struct install_journal j = { .from = p->original, .to = p->generation,
+				     .owner = geteuid(), .temporary = ".morph-aaaaaa" };
+	struct err err = { 0 };
+	struct stat st;
+	char beside[128];
+
+	assert_int_equal(stat(dir, &st), 0);
+	j.dev = st.st_dev;
+	j.inode = st.st_ino;
+	(void)snprintf(j.path, sizeof(j.path), "%s", path);
+	(void)snprintf(beside, sizeof(beside), "%s/%s", dir, j.temporary);
+	write_file(beside, new_text, 0751);
+	if (install_journal_write(p->originals_fd, &j, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+static void what_was_interrupted_at_any_name_is_settled_first(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct place p = place_with_names();
+		struct install_recovered r;
+
+		leave_half(&p, i == 0 ? p.path : i == 1 ? p.twin : p.third,
+			   i < 2 ? p.dir : p.other);
+		assert_int_equal(do_install(&p), 0);
+		assert_one_file(&p, &p.generation);
+		assert_nothing_beside(&p);
+		assert_int_equal(place_recover(&p, &r, &(struct err){ 0 }), 0);
+		assert_int_equal(r.outcome, INSTALL_NOTHING);
+		place_free(&p);
+	}
 }
 
 static void a_name_that_is_not_found_is_a_reason(void **state)
@@ -427,8 +542,12 @@ static void a_folder_that_is_not_to_be_touched_does_not_either(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_in_another_mount_are_a_reason),
+		cmocka_unit_test(a_second_name_in_the_folder_of_another_user_is_a_reason),
 		cmocka_unit_test(all_names_are_swapped_and_come_back),
+		cmocka_unit_test(what_was_done_is_told_as_far_as_there_is_room),
 		cmocka_unit_test(one_generation_after_another),
+		cmocka_unit_test(what_was_interrupted_at_any_name_is_settled_first),
 		cmocka_unit_test(a_name_that_is_not_found_is_a_reason),
 		cmocka_unit_test(names_that_are_none),
 		cmocka_unit_test(folders_that_others_can_write_are_a_reason),

@@ -210,6 +210,7 @@ static const struct {
 	{ JOB_VERIFY, 2, 1, 0, NULL, "--counting fd:3 fd:4 " },
 	{ JOB_VERIFY, 2, 2, 0, NULL, "--live fd:3 fd:4 " },
 	{ JOB_VERIFY, 2, 3, 0, NULL, "--counting --live fd:3 fd:4 " },
+	{ JOB_SYMBOLS, 1, 0, 0, NULL, "symbols fd:3 " },
 	{ JOB_SYMBOLS, 2, 0, 0, NULL, "symbols fd:3 --debug fd:4 " },
 	{ JOB_PLACED, 3, 0, 0, NULL, "placed fd:3 fd:4 fd:5 -o fd:6 " },
 	{ JOB_EXPLAIN, 1, 0, 0, NULL, "analyze fd:3 " },
@@ -248,6 +249,16 @@ static const struct {
 	{ JOB_UNWIND, 2, 0, 0, NULL, "unwind fd:3 fd:4 -o fd:5 " },
 };
 
+/* Those of its command line that are no inputs, and what it prints. */
+static int outputs_of(const char *line, int nin, bool printed)
+{
+	int n = 0;
+
+	for (const char *at = line; (at = strstr(at, "fd:")) != NULL; at++)
+		n++;
+	return n - nin + printed;
+}
+
 static void the_command_line_depends_on_what_is_asked_for(void **state)
 {
 	(void)state;
@@ -259,8 +270,10 @@ static void the_command_line_depends_on_what_is_asked_for(void **state)
 				strstr(told[i].want, "--table fd:");
 		struct job_result r =
 			run_asked(&spec, has_file ? "args" : "args printed", 60);
+		int nout = r.nout;
 
 		assert_string_equal(text_of(&r), told[i].want);
+		assert_int_equal(nout, outputs_of(told[i].want, told[i].nin, !has_file));
 	}
 }
 
@@ -521,15 +534,37 @@ static void outputs_cannot_change_any_more(void **state)
 	job_result_close(&r);
 }
 
+static bool is_told(enum job_kind kind, int nin)
+{
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+		if (told[i].kind == kind && told[i].nin == nin)
+			return true;
+	return false;
+}
+
+static void refused(const struct job_spec *spec)
+{
+	struct err err = { 0 };
+
+	assert_null(job_start(spec, &err));
+	assert_non_null(strstr(err.text, "wrong kind or number of inputs"));
+}
+
+/* Of the kinds in the table above it has every number. */
 static void a_wrong_number_of_inputs_is_refused(void **state)
 {
 	struct job_spec spec = { .kind = JOB_VERIFY, .nin = 1, .morph_verify = SELF };
-	struct err err;
 
 	(void)state;
-	assert_null(job_start(&spec, &err));
+	refused(&spec);
 	spec.kind = NJOB;
-	assert_null(job_start(&spec, &err));
+	refused(&spec);
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
+		for (spec.nin = told[i].nin - 1; spec.nin <= told[i].nin + 1; spec.nin += 2) {
+			spec.kind = told[i].kind;
+			if (!is_told(spec.kind, spec.nin))
+				refused(&spec);
+		}
 }
 
 int main(int argc, char **argv)
