@@ -8,7 +8,8 @@
  * branch that is left is made long, which is always valid.
  *
  * Rows of items for which the ends of lines matter get their paddings in each round by
- * linefit.h, from the sizes of that round.
+ * linefit.h, from the sizes of that round; a row of which neither these nor its offset in a
+ * line have changed since the round before keeps them.
  */
 #include "editor/emit/relax.h"
 
@@ -26,29 +27,35 @@ static uint64_t gap_before(const struct relax_item *item, uint64_t at)
 }
 
 /* Chooses the starts of the row that begins with item[0], behind what ends at `at`; how many
- * items it has. */
-static uint32_t fit_row(struct relax_item *item, uint32_t nitem, uint64_t at)
+ * items it has.  `again`: only if something is not as it was the last time. */
+static uint32_t fit_row(struct relax_item *item, uint32_t nitem, uint64_t at, bool again)
 {
+	uint8_t offset = at % LINEFIT_LINE;
+	bool same = again && item[0].fitted_at == offset;
 	uint32_t n = 0;
 
 	do {
 		struct linefit_item *fit = item[n].fit;
+		uint32_t size = (uint32_t)(item[n].size + relax_branch_size(&item[n]));
 
-		fit->size = (uint32_t)(item[n].size + relax_branch_size(&item[n]));
+		same = same && fit->size == size;	/* a tail grows with it */
+		fit->size = size;
 		fit->tail = (uint32_t)(item[n].tail + relax_branch_size(&item[n]));
 		n++;
 	} while (n < nitem && item[n].fit && !item[n].begins_row);
-	linefit_run(item[0].fit, n, at % LINEFIT_LINE);
+	item[0].fitted_at = offset;
+	if (!same)
+		linefit_run(item[0].fit, n, offset);
 	return n;
 }
 
-static uint64_t place(struct relax_item *item, uint32_t nitem)
+static uint64_t place(struct relax_item *item, uint32_t nitem, bool again)
 {
 	uint64_t at = 0;
 
 	for (uint32_t i = 0; i < nitem; i++) {
 		if (item[i].fit && item[i].begins_row)
-			fit_row(item + i, nitem - i, at);
+			fit_row(item + i, nitem - i, at, again);
 		item[i].front = item[i].fit ? item[i].fit->front : 0;
 		at += gap_before(&item[i], at);
 		item[i].addr = at;
@@ -59,7 +66,7 @@ static uint64_t place(struct relax_item *item, uint32_t nitem)
 
 uint64_t relax_try_row(struct relax_item *item, uint32_t nitem, uint64_t at)
 {
-	uint32_t n = fit_row(item, nitem, at);
+	uint32_t n = fit_row(item, nitem, at, false);
 	uint64_t end = at;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -95,7 +102,7 @@ uint64_t relax_again(struct relax_item *item, uint32_t nitem)
 	uint64_t size;
 
 	for (unsigned round = 0; ; round++) {
-		size = place(item, nitem);
+		size = place(item, nitem, round > 0);
 		if (!grow(item, nitem, round >= MAX_ROUNDS))
 			return size;
 	}

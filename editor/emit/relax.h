@@ -29,6 +29,7 @@ struct relax_item {			/* `size` bytes, then at most one branch */
 	uint8_t tail;
 	uint8_t front;			/* out: by how many it has grown, on top of `size` */
 	bool is_long;			/* out */
+	uint8_t fitted_at;		/* relax.c's own: where its row began in a line */
 	uint64_t addr;			/* out: offset from the start of the sequence */
 };
 

@@ -155,6 +155,21 @@ static void paddings_and_branches_agree(void **state)
 	assert_int_equal(item[2].addr, 192);
 }
 
+/* A branch in front of a row grows in the second round: the row, which was in one line, would
+ * lie across its end. */
+static void a_row_that_is_pushed_is_placed_anew(void **state)
+{
+	struct relax_item item[] = { JMP(10, 2), CODE(130), CODE(50) };
+	struct linefit_item fit = { .align = 1, .inside = { 9, 0 }, .pad_byte = 0.1 };
+
+	(void)state;
+	item[2].fit = &fit;
+	item[2].begins_row = true;
+	assert_int_equal(relax_run(item, 3), 192 + 50);
+	assert_true(item[0].is_long);
+	assert_int_equal(item[2].addr, 192);
+}
+
 static void prefixes_are_part_of_an_item(void **state)
 {
 	struct relax_item item[] = { CODE(20), CODE(17), CODE(40) };
@@ -206,6 +221,7 @@ int main(void)
 		cmocka_unit_test(rows_get_the_paddings_that_cost_least),
 		cmocka_unit_test(a_row_that_is_tried_stays_where_it_is),
 		cmocka_unit_test(paddings_and_branches_agree),
+		cmocka_unit_test(a_row_that_is_pushed_is_placed_anew),
 		cmocka_unit_test(prefixes_are_part_of_an_item),
 		cmocka_unit_test(a_row_of_dominoes_ends_valid),
 	};
