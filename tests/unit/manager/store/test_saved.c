@@ -259,7 +259,12 @@ static void use_counts_where_it_can_be_compared_with_before(void **state)
 	assert_true(n == 3 && u[0].kind == STORE_KIND_OTHER && u[0].module_s == 9);
 	free(u);
 	/* what counts is no layout */
-	const struct store_counting c = { .module = m.id, .begun_ns = 1 };
+	struct store_generation g = { .module = m.id, .number = 2, .state = STATE_INSTALLED };
+	const struct store_profile none = { 0 };
+	memset(g.digest.b, 2, sizeof(g.digest.b));
+	assert_int_equal(store_generation_add(s, &g, (struct bytes){ 0 }, &none, &err), 0);
+	const struct store_counting c = { .module = m.id, .generation = g.digest,
+					  .begun_ns = 1 };
 	assert_int_equal(store_counting_put(s, &c, &err), 0);
 	add_uses(s, m.id, 2, false, KNOWN_KIND, "6");
 	assert_int_equal(store_used_get(s, m.id, noon, &u, &n, &err), 0);
