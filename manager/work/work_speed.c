@@ -15,7 +15,6 @@
 #include "manager/work/work.h"
 #include "policy/speedtest.h"
 
-
 static void name_content(uint32_t generation, char out[32])
 {
 	if (generation)
