@@ -86,6 +86,12 @@ bool fleet_evidence_is_good(const struct fleet_evidence *e, const char **why)
 	return !*why;
 }
 
+size_t fleet_evidence_bytes(const struct fleet_evidence *e)
+{
+	return EVIDENCE_LEAST + BLOCK_BYTES * (size_t)e->nblock +
+	       EDGE_BYTES * (size_t)e->nedge + CALL_BYTES * (size_t)e->ncall;
+}
+
 /* --- evidence --- */
 
 static void write_evidence(const struct fleet_evidence *e, struct wr *out)

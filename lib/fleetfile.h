@@ -93,6 +93,7 @@ struct fleet_answer {
 bool fleet_class_is_good(const char *class);
 /* Is all of it in range and in order?  *why tells, if not. */
 bool fleet_evidence_is_good(const struct fleet_evidence *e, const char **why);
+size_t fleet_evidence_bytes(const struct fleet_evidence *e);	/* in a file */
 
 void fleet_request_write(const struct fleet_request *q, struct wr *out);
 int fleet_request_read(struct bytes b, struct arena *a, struct fleet_request *out,

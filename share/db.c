@@ -63,6 +63,7 @@ static int read_conninfo(const char *conninfo, PQconninfoOption **all, struct ke
 	}
 	add(k, "application_name", "morph");
 	add(k, "gssencmode", "disable");	/* it would look for tickets of users */
+	add(k, "sslmode", "verify-full");	/* else whoever answers is told the password */
 	add(k, "tcp_user_timeout", "30000");
 	add(k, "keepalives_idle", "30");
 	for (PQconninfoOption *o = *all; o->keyword; o++) {
@@ -153,31 +154,41 @@ void db_close(struct db *db)
 
 /* --- statements --- */
 
+static int flush(struct db *db, struct err *err)
+{
+	int left;
+
+	while ((left = PQflush(db->conn)) == 1) {
+		if (!wait_for(db, POLLIN | POLLOUT, ANSWER_MS, err))
+			return -1;
+		if (!PQconsumeInput(db->conn))
+			break;
+	}
+	return left == 0 ? 0 : set_line(err, "connection", PQerrorMessage(db->conn));
+}
+
+/* 1, and *out is the caller's; 0: there is none any more; -1. */
+static int next_result(struct db *db, PGresult **out, struct err *err)
+{
+	while (PQisBusy(db->conn)) {
+		if (!wait_for(db, POLLIN, ANSWER_MS, err))
+			return -1;
+		if (!PQconsumeInput(db->conn))
+			return set_line(err, "connection", PQerrorMessage(db->conn));
+	}
+	*out = PQgetResult(db->conn);
+	return *out != NULL;
+}
+
 /* What was sent is sent whole; then the last result, or the first that failed. */
 static PGresult *result_of(struct db *db, struct err *err)
 {
 	PGresult *r = NULL, *next;
-	int left;
+	int rc;
 
-	while ((left = PQflush(db->conn)) == 1) {
-		if (!wait_for(db, POLLIN | POLLOUT, ANSWER_MS, err) ||
-		    !PQconsumeInput(db->conn))
-			return NULL;
-	}
-	if (left < 0)
-		return set_line(err, "connection", PQerrorMessage(db->conn)), NULL;
-	for (;;) {
-		while (PQisBusy(db->conn)) {
-			if (!wait_for(db, POLLIN, ANSWER_MS, err))
-				return PQclear(r), NULL;
-			if (!PQconsumeInput(db->conn)) {
-				set_line(err, "connection", PQerrorMessage(db->conn));
-				return PQclear(r), NULL;
-			}
-		}
-		next = PQgetResult(db->conn);
-		if (!next)
-			return r;
+	if (flush(db, err) < 0)
+		return NULL;
+	while ((rc = next_result(db, &next, err)) == 1) {
 		if (r && PQresultStatus(r) == PGRES_FATAL_ERROR) {
 			PQclear(next);
 			continue;
@@ -185,6 +196,10 @@ static PGresult *result_of(struct db *db, struct err *err)
 		PQclear(r);
 		r = next;
 	}
+	if (rc == 0)
+		return r;
+	PQclear(r);
+	return NULL;
 }
 
 /* NULL, with its sentence, if it is an error. */
@@ -214,6 +229,28 @@ PGresult *db_run(struct db *db, const char *sql, int n, const char *const *param
 		return NULL;
 	}
 	return unless_failed(db, result_of(db, err), err);
+}
+
+int db_each(struct db *db, const char *sql, int n, const char *const *param,
+	    void (*row)(void *ctx, const PGresult *r), void *ctx, struct err *err)
+{
+	PGresult *r;
+	int rc;
+
+	err->kind = ERR_NONE;
+	if (!PQsendQueryParams(db->conn, sql, n, NULL, param, NULL, NULL, 0) ||
+	    !PQsetSingleRowMode(db->conn))
+		return set_line(err, "connection", PQerrorMessage(db->conn));
+	if (flush(db, err) < 0)
+		return -1;
+	while ((rc = next_result(db, &r, err)) == 1) {
+		if (PQresultStatus(r) == PGRES_SINGLE_TUPLE)
+			row(ctx, r);
+		else if (err->kind == ERR_NONE && !(r = unless_failed(db, r, err)))
+			continue;
+		PQclear(r);
+	}
+	return rc < 0 || err->kind != ERR_NONE ? -1 : 0;
 }
 
 PGresult *db_row(struct db *db, const char *sql, int n, const char *const *param, int columns,

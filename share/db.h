@@ -29,6 +29,9 @@ PGresult *db_run(struct db *db, const char *sql, int n, const char *const *param
 /* The same, and the result has `columns` and one row. */
 PGresult *db_row(struct db *db, const char *sql, int n, const char *const *param, int columns,
 		 struct err *err);
+/* The callback gets each row, as a result of its own: memory never holds more than one. */
+int db_each(struct db *db, const char *sql, int n, const char *const *param,
+	    void (*row)(void *ctx, const PGresult *r), void *ctx, struct err *err);
 /* Several statements without parameters; results are thrown away. */
 int db_do(struct db *db, const char *sql, struct err *err);
 

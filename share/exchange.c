@@ -2,8 +2,9 @@
  *
  * Each piece is given in a transaction of its own: when the connection breaks, or the time is
  * over, what was given before stays given, and is told.  What is taken was made by a server
- * that may lie or be broken: a row that is not of a file that was asked for, or whose arrays
- * are wrong, is left out and counted.
+ * that may lie or be broken: a row that is not of a file that was asked for, whose arrays are
+ * wrong, or for which there is no room, is left out and counted.  Merging comes last: it may
+ * take longer than there is time.
  *
  * Tested by tests/e2e/share.sh.
  */
@@ -20,7 +21,12 @@
 #include "share/db.h"
 #include "share/schema.h"
 
-enum { TAKE_AT_ONCE = 64, HEX = 3 + 64, NUMBER = 24 };
+enum {
+	TAKE_AT_ONCE = 64, HEX = 3 + 64, NUMBER = 24,
+	ROW_MAX = 32 << 20,		/* bytes of a row's arrays as text */
+	TAKEN_MAX = FLEET_FILE_MAX / 2,	/* bytes of what is taken, in the answer */
+	MERGES = 16, MERGE_MS = 60000,
+};
 
 static void hex_of(const uint8_t *p, size_t n, char out[HEX])
 {
@@ -111,30 +117,67 @@ static bool is_wanted(const struct fleet_request *q, const struct digest *d)
 	return false;
 }
 
+struct taking {
+	const struct fleet_request *q;
+	const struct schema_hello *hello;
+	struct arena *a;
+	struct fleet_answer *out;
+	size_t bytes;
+};
+
 /* digest, kind, epoch, contributors, arrays; false: it is left out. */
-static bool take_row(const PGresult *r, int row, const struct fleet_request *q,
-		     const struct schema_hello *hello, struct arena *a,
+static bool read_row(const PGresult *r, const struct taking *t, struct arena *a,
 		     struct fleet_evidence *out)
 {
 	const char *text[ARRAYS];
 	struct err untold;
-	int64_t kind = db_number(r, row, 1, FLEET_EXECUTIONS);
-	int64_t epoch = db_number(r, row, 2, hello->epoch);
-	int64_t contributors = db_number(r, row, 3, UINT32_MAX);
-	char *end, *factor_text = PQgetvalue(r, row, 4);
-	double factor = strtod(factor_text, &end);
+	size_t bytes = 0;
 
+	if (PQntuples(r) != 1 || PQnfields(r) != 5 + ARRAYS)
+		return false;
 	for (int i = 0; i < ARRAYS; i++) {
-		text[i] = PQgetvalue(r, row, 5 + i);
-		if (PQgetisnull(r, row, 5 + i))
+		text[i] = PQgetvalue(r, 0, 5 + i);
+		bytes += (size_t)PQgetlength(r, 0, 5 + i);
+		if (PQgetisnull(r, 0, 5 + i))
 			return false;
 	}
+	int64_t kind = db_number(r, 0, 1, FLEET_EXECUTIONS);
+	int64_t epoch = db_number(r, 0, 2, t->hello->epoch);
+	int64_t contributors = db_number(r, 0, 3, UINT32_MAX);
+	char *end, *factor_text = PQgetvalue(r, 0, 4);
+	double factor = strtod(factor_text, &end);
 	*out = (struct fleet_evidence){ .kind = (enum fleet_kind)kind, .sequence = 1,
 					.epoch = (uint32_t)epoch,
 					.contributors = (uint32_t)contributors };
-	return kind >= 0 && epoch >= 0 && contributors >= 1 && *factor_text && !*end &&
-	       factor > 0 && factor <= 1 && digest_from(PQgetvalue(r, row, 0), &out->digest) &&
-	       is_wanted(q, &out->digest) && arrays_read(text, factor, a, out, &untold) == 0;
+	return bytes <= ROW_MAX && kind >= 0 && epoch >= 0 && contributors >= 1 &&
+	       *factor_text && !*end && factor > 0 && factor <= 1 &&
+	       digest_from(PQgetvalue(r, 0, 0), &out->digest) &&
+	       is_wanted(t->q, &out->digest) && arrays_read(text, factor, a, out, &untold) == 0;
+}
+
+static void *copy_of(struct arena *a, const void *p, size_t bytes)
+{
+	return memcpy(arena_alloc(a, bytes + 1), p, bytes);
+}
+
+static void take_row(void *ctx, const PGresult *r)
+{
+	struct taking *t = ctx;
+	struct arena *a = arena_new();	/* for what is read of a row */
+	struct fleet_evidence e;
+
+	bool good = t->out->nfleet < FLEET_FILES && read_row(r, t, a, &e);
+	if (good)
+		t->bytes += fleet_evidence_bytes(&e);
+	if (good && t->bytes <= TAKEN_MAX) {
+		e.block = copy_of(t->a, e.block, sizeof(*e.block) * e.nblock);
+		e.edge = copy_of(t->a, e.edge, sizeof(*e.edge) * e.nedge);
+		e.call = copy_of(t->a, e.call, sizeof(*e.call) * e.ncall);
+		t->out->fleet[t->out->nfleet++] = e;
+	} else {
+		t->out->left_out++;
+	}
+	arena_free(a);
 }
 
 static const char taking[] =
@@ -142,43 +185,47 @@ static const char taking[] =
 	"edge_from, edge_to, edge_count, call_block, call_at, call_target, call_count "
 	"FROM morph.take($1::bytea[], $2)";
 
-static int take_some(struct db *db, const struct fleet_request *q, uint32_t from,
-		     const struct schema_hello *hello, struct arena *a,
-		     struct fleet_answer *out, struct err *err)
+static int take_some(struct db *db, struct taking *t, uint32_t from, struct err *err)
 {
 	char list[TAKE_AT_ONCE * (HEX + 4) + 3], hex[HEX], *at = list;
+	const struct fleet_request *q = t->q;
 	const char *param[] = { list, q->class };
 
 	*at++ = '{';
 	for (uint32_t i = from; i < q->nwant && i < from + TAKE_AT_ONCE; i++) {
 		hex_of(q->want[i].b, sizeof(q->want[i].b), hex);
-		at += sprintf(at, "%s\"\\%s\"", i > from ? "," : "", hex);	/* has room */
+		at += sprintf(at, "%s\"\\%s\"", i > from ? "," : "", hex);	/* fits */
 	}
 	strcpy(at, "}");
-	PGresult *r = db_run(db, taking, 2, param, err);
-	if (!r)
+	if (db_each(db, taking, 2, param, take_row, t, err) < 0)
 		return err_wrap(err, "taking");
-	int n = PQntuples(r);
-	if (PQnfields(r) != 5 + ARRAYS)
-		n = 0, out->left_out++;
-	for (int i = 0; i < n; i++) {
-		struct fleet_evidence e;
+	return 0;
+}
 
-		if (out->nfleet < FLEET_FILES && i < 2 * TAKE_AT_ONCE &&
-		    take_row(r, i, q, hello, a, &e))
-			out->fleet[out->nfleet++] = e;
-		else
-			out->left_out++;
+/* Of what this login gave what is due, each in a transaction of its own: one that takes too
+ * long stops no other. */
+static int merge_some(struct db *db, struct err *err)
+{
+	uint64_t end = db_now_ms() + MERGE_MS;
+
+	for (int i = 0; i < MERGES && db_now_ms() < end; i++) {
+		PGresult *r = db_row(db, "SELECT morph.merge(1)", 0, NULL, 1, err);
+
+		if (!r)
+			return err_wrap(err, "merging");
+		int64_t done = db_number(r, 0, 0, 1);
+		PQclear(r);
+		if (done <= 0)
+			break;
 	}
-	PQclear(r);
 	return 0;
 }
 
 int exchange(struct db *db, const struct fleet_request *q, struct arena *a,
 	     struct fleet_answer *out, struct err *err)
 {
-	const char *most[] = { "16" };
 	struct schema_hello hello;
+	struct taking t = { .q = q, .hello = &hello, .a = a, .out = out };
 	char refused[160] = "";
 
 	*out = (struct fleet_answer){ 0 };
@@ -186,10 +233,12 @@ int exchange(struct db *db, const struct fleet_request *q, struct arena *a,
 	out->fleet = arena_alloc(a, sizeof(*out->fleet) * (FLEET_FILES + (size_t)1));
 	if (schema_hello(db, &hello, err) < 0 || give_all(db, q, out, refused, err) < 0)
 		return -1;
-	if (q->ngive)
-		PQclear(db_run(db, "SELECT morph.merge($1)", 1, most, err));	/* or others */
 	for (uint32_t i = 0; i < q->nwant; i += TAKE_AT_ONCE)
-		if (take_some(db, q, i, &hello, a, out, err) < 0)
+		if (take_some(db, &t, i, err) < 0)
 			return -1;
-	return refused[0] ? err_set(err, ERR_REFUSED, "the server refuses: %s", refused) : 0;
+	if (q->ngive && merge_some(db, err) < 0)
+		err->kind = ERR_REFUSED;	/* all else is done */
+	else if (!refused[0])
+		return 0;
+	return refused[0] ? err_set(err, ERR_REFUSED, "the server refuses: %s", refused) : -1;
 }

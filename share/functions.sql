@@ -5,16 +5,20 @@
 --
 -- WHO       A contributor is a login in role morph_contributor (session_user, which SET ROLE
 --           does not change).  Logins are what is trusted and what counts: a login with many
---           machines is one contributor.
+--           machines is one contributor, and one person's logins could see what the fifth one has.
 -- WRITING   only by give(): a contribution replaces the one of its key with a lower sequence, so
---           what is sent twice counts once.  Epochs are weeks since 1970.
+--           what is sent twice counts once.  Epochs are weeks since 1970.  What one may write,
+--           what of it stays, and what of it is one file's, is limited.
 -- READING   of contributions the own ones (row-level security); of others what merging made of
---           them, in which each block, edge and call is of at least `least_contributors`.
--- MERGING   is adding.  In each epoch the counts of a contributor are scaled down to the median of
---           all, so that liars weigh what their number is, and to one of `least_shares` parts of the
---           sum, where there are so many.  Whose weight is below a tenth of the median does not
---           count: else a crowd of tiny ones could scale all down.
---           Epochs fade by half_life_d.
+--           them, in which each block, edge and call is of at least `least_contributors`.  Nor is it
+--           merged again before so many have changed what they gave, and a tenth of all: else the
+--           difference would be the one's who did.
+-- MERGING   is adding, of what at least `least_contributors` have.  In each epoch the counts of a
+--           contributor are scaled down to the median of all, so that liars weigh what their number
+--           is, and to one of `least_shares` parts of the sum, where there are so many.  Whose weight is
+--           below a tenth of the median does not count: else a crowd of tiny ones could scale all down.
+--           Epochs fade by half_life_d, and in the mean their contributors weigh no more than the median
+--           of all contributors' best epochs: else liars would give in one of their own.
 -- SAMPLES   are kind 0.  Their edges and calls do not follow from blocks: each part is scaled for
 --           itself.
 -- EXECUTIONS are kind 1.  No edge out of a block, into it or call in it was executed more often
@@ -22,10 +26,11 @@
 --           scales a whole contribution: what came in of a block goes out again in the sum as well,
 --           but for ways that fewer than `least_contributors` took, which are left out as all
 --           such is.  What ran is rounded up: it does not become what never ran.
--- WAITING   nobody for another contributor, whose transactions may never end: what others may
---           have locked is passed over (SKIP LOCKED), and what is merged anew stands beside what it
---           replaces, with a higher `made`, the newest counts.  Advisory locks, which everybody can
---           take, decide about nothing but whether something is to be merged once more.
+-- WAITING   nobody for another contributor, whose transactions may never end: there is no lock that
+--           one could hold.  What is to be merged follows from rows: who gave what the newest merging
+--           did not see.  What is merged anew stands beside what it replaces, with a higher `made`, the
+--           newest counts.  Everybody merges what he gave himself, so nobody the files of a crowd that
+--           gives such as nobody has.
 
 CREATE OR REPLACE FUNCTION value_of(n text) RETURNS double precision LANGUAGE sql STABLE
 SET search_path = morph, pg_temp
@@ -92,21 +97,22 @@ AS $$
 DECLARE
 	why text;
 	w double precision;
-	size bigint := cardinality(n) + cardinality(en) + cardinality(cn);
+	entries bigint := cardinality(n) + cardinality(en) + cardinality(cn);
 	old record;
 	fresh boolean;
 	more bigint;
 	spent record;
+	here bigint;
 BEGIN
-	IF d IS NULL OR k IS NULL OR c IS NULL OR e IS NULL OR m IS NULL OR s IS NULL OR size IS NULL OR
+	IF d IS NULL OR k IS NULL OR c IS NULL OR e IS NULL OR m IS NULL OR s IS NULL OR entries IS NULL OR
 	   octet_length(d) <> 32 OR octet_length(m) <> 16 OR k NOT IN (0, 1) OR
 	   c !~ '^[a-z0-9._-]{0,32}$' OR s < 1 THEN
 		RETURN 'refused: a key that cannot be';
 	END IF;
 	IF e > epoch_now() THEN
 		RETURN 'refused: an epoch that has not begun; the clock of one of the two is wrong';
-	ELSIF e <= epoch_now() - value_of('kept_epochs') THEN
-		RETURN 'refused: an epoch that is no longer kept';
+	ELSIF e <= epoch_now() - least(value_of('late_epochs'), value_of('kept_epochs')) THEN
+		RETURN 'refused: an epoch of too long ago';
 	END IF;
 	IF EXISTS (SELECT FROM contribution WHERE digest = d AND kind = k AND class = c AND epoch = e AND
 		contributor = session_user AND machine = m AND sequence >= s) THEN
@@ -118,7 +124,7 @@ BEGIN
 	END IF;
 	w := (SELECT sum(x::double precision) FROM unnest(n) x);
 	-- Executions are brought to 2^30 (manager/work/work_fleetcounts.c), so that sums stay exact.
-	IF w >= 1e18 OR (k = 1 AND w >= 2147483648) THEN
+	IF w >= (CASE k WHEN 1 THEN 2147483648 ELSE 1125899906842624 END) THEN
 		RETURN 'refused: counts too large in sum';
 	END IF;
 	IF k = 1 THEN
@@ -130,158 +136,243 @@ BEGIN
 	-- One row of this contributor and epoch at a time: what it has spent is what it has spent.
 	INSERT INTO budget VALUES (session_user, e, 0, 0) ON CONFLICT DO NOTHING;
 	SELECT * INTO spent FROM budget WHERE contributor = session_user AND epoch = e FOR UPDATE;
-	SELECT sequence, cardinality(count) + cardinality(edge_count) + cardinality(call_count) AS size INTO old
-		FROM contribution WHERE digest = d AND kind = k AND class = c AND epoch = e AND
-			contributor = session_user AND machine = m;
+	SELECT sequence, size INTO old FROM contribution WHERE digest = d AND kind = k AND class = c AND epoch = e AND
+		contributor = session_user AND machine = m;
 	fresh := NOT FOUND;
-	more := size - coalesce(old.size, 0);
+	more := entries - coalesce(old.size, 0);
 	IF NOT fresh AND old.sequence >= s THEN
 		RETURN 'known';
 	END IF;
-	IF spent.rows + fresh::integer > value_of('rows_most') OR
-	   spent.counts + more > value_of('counts_most') THEN
+	IF spent.rows + fresh::integer > value_of('rows_most') OR spent.counts + more > value_of('counts_most') OR
+	   spent.written + entries > value_of('written_most') THEN
 		RETURN 'refused: more than a contributor may give in an epoch';
 	END IF;
-	UPDATE budget SET rows = rows + fresh::integer, counts = counts + more
+	here := (SELECT sum(size) FROM contribution WHERE digest = d AND kind = k AND class = c AND epoch = e AND
+		contributor = session_user);
+	IF coalesce(here, 0) + more > value_of('counts_of_file_most') THEN
+		RETURN 'refused: more than a contributor may give of a file in an epoch';
+	END IF;
+	UPDATE budget SET rows = rows + fresh::integer, counts = counts + more, written = written + entries
 		WHERE contributor = session_user AND epoch = e;
-	INSERT INTO contribution VALUES (d, k, c, e, session_user, m, s, w, b, n, ef, et, en, cb, ca, ct, cn)
+	INSERT INTO contribution VALUES (d, k, c, e, session_user, m, s, w, b, n, ef, et, en, cb, ca, ct, cn, entries, pg_current_xact_id(),
+		(SELECT coalesce(sum(x::double precision), 0) FROM unnest(en) x), (SELECT coalesce(sum(x::double precision), 0) FROM unnest(cn) x))
 		ON CONFLICT (digest, kind, class, epoch, contributor, machine) DO UPDATE SET
 			sequence = excluded.sequence, weight = excluded.weight, block = excluded.block,
 			count = excluded.count, edge_from = excluded.edge_from, edge_to = excluded.edge_to,
 			edge_count = excluded.edge_count, call_block = excluded.call_block,
 			call_at = excluded.call_at, call_target = excluded.call_target,
-			call_count = excluded.call_count;
-	-- A row that is locked is left by merge() until this is committed.  Where others have locked all,
-	-- there is one more: nobody waits for them.
-	PERFORM FROM stale WHERE digest = d AND kind = k AND class = c AND epoch = e LIMIT 1 FOR UPDATE SKIP LOCKED;
-	IF NOT FOUND THEN
-		INSERT INTO stale VALUES (d, k, c, e);
-	END IF;
+			call_count = excluded.call_count, size = excluded.size, given = excluded.given,
+			edge_weight = excluded.edge_weight, call_weight = excluded.call_weight;
 	RETURN 'taken';
 END $$;
 
--- What each contributor's counts of a part, 0 blocks, 1 edges, 2 calls, are multiplied by; the
--- contributors who count.  Of samples each part for itself, for who gives few blocks may give many
--- edges; executions are all scaled as blocks are.
-DROP FUNCTION IF EXISTS scales(bytea, integer, text, integer), scaled(bytea, integer, text, integer);
-CREATE OR REPLACE FUNCTION scales(d bytea, k integer, c text, e integer, part integer)
-RETURNS TABLE(who name, scale double precision) LANGUAGE sql STABLE SET search_path = morph, pg_temp
+-- What was given of a part, 0 blocks, 1 edges, 2 calls, by whom: contributors have numbers.  So many that
+-- it is no endless work; of more than that chance decides, by names that nobody chooses for himself.
+DROP FUNCTION IF EXISTS scales(bytea, integer, text, integer), scaled(bytea, integer, text, integer),
+	scales(bytea, integer, text, integer, integer), scaled(bytea, integer, text, integer, integer),
+	merge_epoch(bytea, integer, text, integer), merge_fleet(bytea, integer, text);
+CREATE OR REPLACE FUNCTION given(d bytea, k integer, c text, e integer, part integer)
+RETURNS TABLE(who integer, x integer, y integer, z integer, n double precision) LANGUAGE sql STABLE
+SET search_path = morph, pg_temp
 AS $$
-	WITH given AS (SELECT contributor, sum((SELECT sum(x::double precision)
-		FROM unnest(CASE WHEN part = 0 OR k = 1 THEN count WHEN part = 1 THEN edge_count ELSE call_count END) x)) w
-		FROM contribution
-		WHERE digest = d AND kind = k AND class = c AND epoch = e GROUP BY contributor),
+	WITH by_chance AS (SELECT contributor, count(*) AS machines,
+			sum(sum(size)) OVER (ORDER BY hashtextextended(contributor || e || encode(d, 'hex'), 0), contributor) AS total
+			FROM contribution WHERE digest = d AND kind = k AND class = c AND epoch = e GROUP BY contributor),
+	chosen AS (SELECT contributor, machines, row_number() OVER (ORDER BY contributor)::integer AS who FROM by_chance
+			WHERE total <= value_of('merged_counts_most')),
+	counts AS (SELECT who, machines, u.* FROM chosen JOIN contribution g USING (contributor), unnest(
+			CASE part WHEN 0 THEN g.block WHEN 1 THEN g.edge_from ELSE g.call_block END,
+			CASE part WHEN 0 THEN '{}' WHEN 1 THEN g.edge_to ELSE g.call_at END,
+			CASE part WHEN 2 THEN g.call_target ELSE '{}' END,
+			CASE part WHEN 0 THEN g.count WHEN 1 THEN g.edge_count ELSE g.call_count END) u(x, y, z, n)
+			WHERE g.digest = d AND g.kind = k AND g.class = c AND g.epoch = e)
+	SELECT who, x, coalesce(y, 0), coalesce(z, 0), n FROM counts WHERE machines = 1 UNION ALL
+	SELECT who, x, coalesce(y, 0), coalesce(z, 0), sum(n) FROM counts WHERE machines > 1 GROUP BY who, x, y, z $$;
+
+-- What each contributor's counts are multiplied by, by the sum of what counts of them; those who count.
+CREATE OR REPLACE FUNCTION scales(who integer[], w double precision[])
+RETURNS TABLE(who integer, scale double precision) LANGUAGE sql STABLE SET search_path = morph, pg_temp
+AS $$
+	WITH given AS (SELECT * FROM unnest(who, w) u(who, w)),
 	middle AS (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY w) w FROM given),
-	counted AS (SELECT g.contributor, g.w, row_number() OVER o AS i, count(*) OVER () AS n,
+	counted AS (SELECT g.who, g.w, row_number() OVER o AS i, count(*) OVER () AS n,
 		sum(g.w) OVER o AS below
-		FROM given g, middle WHERE g.w >= middle.w / 10 WINDOW o AS (ORDER BY g.w, g.contributor)),
+		FROM given g, middle WHERE g.w >= middle.w / 10 WINDOW o AS (ORDER BY g.w, g.who)),
 	-- With the n - i largest at the limit c, c is a `least_shares`th of i smaller ones and (n - i) c.
 	-- Too few or too many taken for large give a larger c: the least one is the one.
 	limited AS (SELECT least((SELECT w FROM middle), CASE WHEN max(n) >= value_of('least_shares') THEN
 		min(below / (value_of('least_shares') - (n - i)))
 			FILTER (WHERE n - i < value_of('least_shares')) END) w FROM counted)
-	SELECT contributor, least(1, limited.w / counted.w) FROM counted, limited $$;
+	SELECT counted.who, least(1, limited.w / counted.w) FROM counted, limited $$;
 
--- No table of its own: one in pg_temp could be the caller's.  Who does not count by his blocks
--- does not count.
-CREATE OR REPLACE FUNCTION scaled(d bytea, k integer, c text, e integer, part integer)
-RETURNS TABLE(who name, scale double precision, block integer[], count bigint[], edge_from integer[], edge_to integer[],
-	edge_count bigint[], call_block integer[], call_at integer[], call_target integer[], call_count bigint[])
-LANGUAGE sql STABLE SET search_path = morph, pg_temp
+-- A part merged: places in order, the largest counts of so many that it can be handed on.  Only `those` count,
+-- NULL: all; `scales` says by what, NULL: as follows from this part.
+CREATE OR REPLACE FUNCTION merge_part(d bytea, k integer, c text, e integer, part integer, those integer[],
+	scales double precision[], OUT x integer[], OUT y integer[], OUT z integer[], OUT n bigint[],
+	OUT who integer[], OUT scale double precision[])
+LANGUAGE sql STABLE SET search_path = morph, pg_temp SET work_mem = '64MB'
 AS $$
-	SELECT s.who, s.scale, n.block, n.count, n.edge_from, n.edge_to, n.edge_count, n.call_block, n.call_at,
-		n.call_target, n.call_count
-	FROM contribution n JOIN scales(d, k, c, e, part) s ON s.who = n.contributor
-		JOIN scales(d, k, c, e, 0) b ON b.who = n.contributor
-	WHERE n.digest = d AND n.kind = k AND n.class = c AND n.epoch = e $$;
+	WITH every AS MATERIALIZED (SELECT * FROM given(d, k, c, e, part) g WHERE those IS NULL OR g.who = ANY (those)),
+	agreed AS (SELECT x, y, z FROM every GROUP BY x, y, z HAVING count(*) >= value_of('least_contributors')),
+	kept AS MATERIALIZED (SELECT every.* FROM every JOIN agreed USING (x, y, z)),
+	weights AS (SELECT kept.who, sum(kept.n) w FROM kept GROUP BY kept.who),
+	scaled AS MATERIALIZED (SELECT s.who, s.scale FROM
+		(SELECT array_agg(w.who) a, array_agg(w.w) b FROM weights w) l, scales(l.a, l.b) s WHERE scales IS NULL
+		UNION ALL SELECT * FROM unnest(those, scales) WHERE scales IS NOT NULL),
+	summed AS (SELECT x, y, z, least(1125899906842624, ceil(sum(kept.n * scaled.scale)))::bigint n FROM kept JOIN scaled USING (who)
+		GROUP BY x, y, z HAVING count(*) >= value_of('least_contributors')
+		ORDER BY n DESC, x, y, z LIMIT value_of('merged_most')::integer),
+	lists AS (SELECT array_agg(x ORDER BY x, y, z) x, array_agg(y ORDER BY x, y, z) y, array_agg(z ORDER BY x, y, z) z,
+		array_agg(n ORDER BY x, y, z) n FROM summed)
+	SELECT coalesce(x, '{}'), coalesce(y, '{}'), coalesce(z, '{}'), coalesce(n, '{}'),
+		(SELECT coalesce(array_agg(scaled.who ORDER BY scaled.who), '{}') FROM scaled),
+		(SELECT coalesce(array_agg(scaled.scale ORDER BY scaled.who), '{}') FROM scaled) FROM lists $$;
 
 -- The newest of what was merged, and is kept.
-CREATE OR REPLACE VIEW merged_now AS SELECT * FROM (SELECT DISTINCT ON (digest, kind, class, epoch) * FROM merged
-	ORDER BY digest, kind, class, epoch, made DESC) m
-	WHERE contributors > 0 AND epoch > epoch_now() - value_of('kept_epochs');
-CREATE OR REPLACE VIEW evidence AS SELECT * FROM (SELECT DISTINCT ON (digest, kind, class) * FROM fleet
-	ORDER BY digest, kind, class, made DESC) f WHERE contributors > 0;
+DROP FUNCTION IF EXISTS take(bytea[], text);
+DROP VIEW IF EXISTS merged_now, merged_newest, evidence, fleet_newest;
+CREATE VIEW merged_newest AS SELECT DISTINCT ON (digest, kind, class, epoch) * FROM merged
+	ORDER BY digest, kind, class, epoch, made DESC;
+CREATE VIEW merged_now AS SELECT * FROM merged_newest WHERE contributors > 0 AND epoch > epoch_now() - value_of('kept_epochs');
+CREATE VIEW fleet_newest AS SELECT DISTINCT ON (digest, kind, class) * FROM fleet ORDER BY digest, kind, class, made DESC;
+CREATE VIEW evidence AS SELECT digest, kind, class, epoch, contributors, weight, block, count, edge_from, edge_to, edge_count,
+	call_block, call_at, call_target, call_count FROM fleet_newest WHERE contributors > 0;
+
+-- All of it is as of one moment, which is noted with it: STABLE functions see what their caller does.
+CREATE OR REPLACE FUNCTION epoch_merged(d bytea, k integer, c text, e integer, made bigint) RETURNS merged
+LANGUAGE plpgsql STABLE SET search_path = morph, pg_temp
+AS $$
+DECLARE
+	b record;
+	f record;
+	t record;
+	r merged;
+BEGIN
+	b := merge_part(d, k, c, e, 0, NULL, NULL);
+	f := merge_part(d, k, c, e, 1, b.who, CASE k WHEN 1 THEN b.scale END);
+	t := merge_part(d, k, c, e, 2, b.who, CASE k WHEN 1 THEN b.scale END);
+	r.digest := d; r.kind := k; r.class := c; r.epoch := e; r.made := made;
+	r.contributors := cardinality(b.who);
+	r.weight := coalesce((SELECT sum(n) FROM unnest(b.n) n), 0);
+	r.block := b.x; r.count := b.n;
+	r.edge_from := f.x; r.edge_to := f.y; r.edge_count := f.n;
+	r.call_block := t.x; r.call_at := t.y; r.call_target := t.z; r.call_count := t.n;
+	r.seen := pg_current_snapshot(); r.written := pg_current_xact_id_if_assigned(); r.at := clock_timestamp();
+	IF r.contributors < value_of('least_contributors') OR r.weight = 0 THEN
+		r.contributors := 0;	-- nothing, in the place of what there was
+	END IF;
+	RETURN r;
+END $$;
 
 CREATE OR REPLACE FUNCTION merge_epoch(d bytea, k integer, c text, e integer) RETURNS void
 LANGUAGE plpgsql SET search_path = morph, pg_temp
 AS $$
 DECLARE
-	bound integer := value_of('least_contributors');
-	r merged;
+	number bigint := nextval('made');	-- before what it is made of is read
 BEGIN
-	r.made := nextval('made');	-- before what it is made of is read
-	r.digest := d; r.kind := k; r.class := c; r.epoch := e;
-	SELECT count(*) INTO r.contributors FROM scales(d, k, c, e, 0);
-	SELECT coalesce(array_agg(x ORDER BY x), '{}'), coalesce(array_agg(y ORDER BY x), '{}'), coalesce(sum(y), 0)
-		INTO r.block, r.count, r.weight
-		FROM (SELECT x, least(1125899906842624, ceil(sum(y * scale)))::bigint y FROM scaled(d, k, c, e, 0), unnest(block, count) u(x, y)
-			GROUP BY x HAVING count(DISTINCT who) >= bound) s;
-	SELECT coalesce(array_agg(x ORDER BY x, y), '{}'), coalesce(array_agg(y ORDER BY x, y), '{}'),
-		coalesce(array_agg(z ORDER BY x, y), '{}') INTO r.edge_from, r.edge_to, r.edge_count
-		FROM (SELECT x, y, least(1125899906842624, ceil(sum(z * scale)))::bigint z FROM scaled(d, k, c, e, 1),
-			unnest(edge_from, edge_to, edge_count) u(x, y, z)
-			GROUP BY x, y HAVING count(DISTINCT who) >= bound) s;
-	SELECT coalesce(array_agg(x ORDER BY x, a, y), '{}'), coalesce(array_agg(a ORDER BY x, a, y), '{}'),
-		coalesce(array_agg(y ORDER BY x, a, y), '{}'), coalesce(array_agg(z ORDER BY x, a, y), '{}')
-		INTO r.call_block, r.call_at, r.call_target, r.call_count
-		FROM (SELECT x, a, y, least(1125899906842624, ceil(sum(z * scale)))::bigint z FROM scaled(d, k, c, e, 2),
-			unnest(call_block, call_at, call_target, call_count) u(x, a, y, z)
-			GROUP BY x, a, y HAVING count(DISTINCT who) >= bound) s;
-	IF r.contributors < bound OR r.weight = 0 THEN
-		r.contributors := 0;	-- nothing, in the place of what there was
-	END IF;
-	INSERT INTO merged SELECT r.*;
+	PERFORM pg_current_xact_id();
+	INSERT INTO merged SELECT m.* FROM epoch_merged(d, k, c, e, number) m;
 	DELETE FROM merged WHERE ctid = ANY (ARRAY(SELECT ctid FROM merged WHERE digest = d AND kind = k AND class = c AND
-		epoch = e AND made < r.made FOR UPDATE SKIP LOCKED));
-	DELETE FROM merged WHERE made = r.made AND contributors = 0 AND digest = d AND kind = k AND class = c AND epoch = e AND
-		NOT EXISTS (SELECT FROM merged WHERE digest = d AND kind = k AND class = c AND epoch = e AND made < r.made);
+		epoch = e AND made < number FOR UPDATE SKIP LOCKED));
 END $$;
 
--- Samples that become none are none.
-DROP FUNCTION IF EXISTS faded(bigint, integer);
-CREATE OR REPLACE FUNCTION faded(count bigint, age integer, k integer) RETURNS bigint LANGUAGE sql STABLE
-SET search_path = morph, pg_temp
-AS $$ SELECT CASE k WHEN 1 THEN ceil(x) ELSE floor(x) END::bigint
-	FROM (SELECT count * 0.5 ^ (greatest(age, 0) * 7 / greatest(value_of('half_life_d'), 1)) x) f $$;
+-- What each epoch's counts of a part are multiplied by: in the mean its contributors weigh no more than the
+-- median of all contributors' best epochs.
+CREATE OR REPLACE FUNCTION epoch_scales(d bytea, k integer, c text, part integer)
+RETURNS TABLE(epoch integer, scale double precision) LANGUAGE sql STABLE SET search_path = morph, pg_temp
+AS $$
+	WITH given AS (SELECT contributor, sum(CASE WHEN part = 0 OR k = 1 THEN weight WHEN part = 1 THEN edge_weight ELSE call_weight END) w
+		FROM contribution WHERE digest = d AND kind = k AND class = c GROUP BY contributor, epoch),
+	best AS (SELECT max(w) w FROM given GROUP BY contributor HAVING max(w) > 0),
+	means AS (SELECT epoch, (CASE WHEN part = 0 OR k = 1 THEN weight ELSE (SELECT sum(n) FROM
+			unnest(CASE part WHEN 1 THEN edge_count ELSE call_count END) n) END / contributors)::double precision w
+		FROM merged_now WHERE digest = d AND kind = k AND class = c)
+	SELECT means.epoch, least(1, (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY w) FROM best) / means.w)
+		FROM means WHERE means.w > 0 $$;
 
--- All epochs in one, as of the newest: later on only that one's age is to be added.
-CREATE OR REPLACE FUNCTION merge_fleet(d bytea, k integer, c text) RETURNS void
-LANGUAGE plpgsql SET search_path = morph, pg_temp
+-- All epochs of a part in one, as of the newest.  Samples that become none are none.
+DROP FUNCTION IF EXISTS faded(bigint, integer), faded(bigint, integer, integer);
+CREATE OR REPLACE FUNCTION merge_epochs(d bytea, k integer, c text, part integer, newest integer,
+	OUT x integer[], OUT y integer[], OUT z integer[], OUT n bigint[])
+LANGUAGE sql STABLE SET search_path = morph, pg_temp SET work_mem = '64MB'
+AS $$
+	WITH factors AS MATERIALIZED (SELECT epoch, scale * 0.5 ^ (greatest(newest - epoch, 0) * 7 /
+			greatest(value_of('half_life_d'), 1)) AS factor FROM epoch_scales(d, k, c, part)),
+	counts AS (SELECT u.x, coalesce(u.y, 0) y, coalesce(u.z, 0) z, u.n * factor AS n
+		FROM merged_now JOIN factors USING (epoch), unnest(
+			CASE part WHEN 0 THEN block WHEN 1 THEN edge_from ELSE call_block END,
+			CASE part WHEN 0 THEN '{}' WHEN 1 THEN edge_to ELSE call_at END,
+			CASE part WHEN 2 THEN call_target ELSE '{}' END,
+			CASE part WHEN 0 THEN count WHEN 1 THEN edge_count ELSE call_count END) u(x, y, z, n)
+		WHERE digest = d AND kind = k AND class = c),
+	summed AS (SELECT x, y, z, least(1125899906842624, sum(CASE k WHEN 1 THEN ceil(n) ELSE floor(n) END))::bigint n
+		FROM counts GROUP BY x, y, z ORDER BY n DESC, x, y, z LIMIT value_of('merged_most')::integer)
+	SELECT coalesce(array_agg(x ORDER BY x, y, z), '{}'), coalesce(array_agg(y ORDER BY x, y, z), '{}'),
+		coalesce(array_agg(z ORDER BY x, y, z), '{}'), coalesce(array_agg(n ORDER BY x, y, z), '{}')
+		FROM summed WHERE n > 0 $$;
+
+CREATE OR REPLACE FUNCTION fleet_merged(d bytea, k integer, c text, made bigint) RETURNS fleet
+LANGUAGE plpgsql STABLE SET search_path = morph, pg_temp
 AS $$
 DECLARE
+	p record;
 	r fleet;
 BEGIN
-	r.made := nextval('made');
-	r.digest := d; r.kind := k; r.class := c;
+	r.digest := d; r.kind := k; r.class := c; r.made := made; r.seen := pg_current_snapshot();
 	SELECT coalesce(max(epoch), 0), coalesce(max(contributors), 0) INTO r.epoch, r.contributors FROM merged_now
 		WHERE digest = d AND kind = k AND class = c;
-	SELECT coalesce(array_agg(x ORDER BY x), '{}'), coalesce(array_agg(y ORDER BY x), '{}'), coalesce(sum(y), 0)
-		INTO r.block, r.count, r.weight
-		FROM (SELECT x, least(1125899906842624, sum(faded(y, r.epoch - epoch, k)))::bigint y FROM merged_now, unnest(block, count) u(x, y)
-			WHERE digest = d AND kind = k AND class = c GROUP BY x) s WHERE y > 0;
-	SELECT coalesce(array_agg(x ORDER BY x, y), '{}'), coalesce(array_agg(y ORDER BY x, y), '{}'),
-		coalesce(array_agg(z ORDER BY x, y), '{}') INTO r.edge_from, r.edge_to, r.edge_count
-		FROM (SELECT x, y, least(1125899906842624, sum(faded(z, r.epoch - epoch, k)))::bigint z FROM merged_now,
-			unnest(edge_from, edge_to, edge_count) u(x, y, z)
-			WHERE digest = d AND kind = k AND class = c GROUP BY x, y) s WHERE z > 0;
-	SELECT coalesce(array_agg(x ORDER BY x, a, y), '{}'), coalesce(array_agg(a ORDER BY x, a, y), '{}'),
-		coalesce(array_agg(y ORDER BY x, a, y), '{}'), coalesce(array_agg(z ORDER BY x, a, y), '{}')
-		INTO r.call_block, r.call_at, r.call_target, r.call_count
-		FROM (SELECT x, a, y, least(1125899906842624, sum(faded(z, r.epoch - epoch, k)))::bigint z FROM merged_now,
-			unnest(call_block, call_at, call_target, call_count) u(x, a, y, z)
-			WHERE digest = d AND kind = k AND class = c GROUP BY x, a, y) s WHERE z > 0;
+	p := merge_epochs(d, k, c, 0, r.epoch);
+	r.block := p.x; r.count := p.n;
+	r.weight := coalesce((SELECT sum(n) FROM unnest(p.n) n), 0);
+	p := merge_epochs(d, k, c, 1, r.epoch);
+	r.edge_from := p.x; r.edge_to := p.y; r.edge_count := p.n;
+	p := merge_epochs(d, k, c, 2, r.epoch);
+	r.call_block := p.x; r.call_at := p.y; r.call_target := p.z; r.call_count := p.n;
 	IF r.weight = 0 THEN
 		r.contributors := 0;
 	END IF;
-	INSERT INTO fleet SELECT r.*;
-	DELETE FROM fleet WHERE ctid = ANY (ARRAY(SELECT ctid FROM fleet WHERE digest = d AND kind = k AND class = c AND
-		made < r.made FOR UPDATE SKIP LOCKED));
-	DELETE FROM fleet WHERE made = r.made AND contributors = 0 AND digest = d AND kind = k AND class = c AND
-		NOT EXISTS (SELECT FROM fleet WHERE digest = d AND kind = k AND class = c AND made < r.made);
+	RETURN r;
 END $$;
 
--- Brings up to date what has been stale for merge_after_s, at most so much of it; what is too old
--- goes.  Whoever has given calls it; how much was done.
+-- As of the newest epoch: later on only that one's age is to be added.
+CREATE FUNCTION merge_fleet(d bytea, k integer, c text) RETURNS void
+LANGUAGE plpgsql SET search_path = morph, pg_temp
+AS $$
+DECLARE
+	number bigint := nextval('made');
+BEGIN
+	INSERT INTO fleet SELECT f.* FROM fleet_merged(d, k, c, number) f;
+	DELETE FROM fleet WHERE ctid = ANY (ARRAY(SELECT ctid FROM fleet WHERE digest = d AND kind = k AND class = c AND
+		made < number FOR UPDATE SKIP LOCKED));
+END $$;
+
+-- Was it not there yet?  A snapshot of the time to come is of a database that was moved.
+CREATE OR REPLACE FUNCTION is_news(x xid8, seen pg_snapshot) RETURNS boolean LANGUAGE sql STABLE
+AS $$ SELECT seen IS NULL OR NOT pg_visible_in_snapshot(x, seen) OR
+	pg_snapshot_xmin(seen) > pg_snapshot_xmax(pg_current_snapshot()) $$;
+
+-- Is it time to merge a file's epoch?  So many must have changed what they gave, that nobody's change shows.
+CREATE OR REPLACE FUNCTION is_due(d bytea, k integer, c text, e integer) RETURNS boolean LANGUAGE plpgsql STABLE
+SET search_path = morph, pg_temp
+AS $$
+DECLARE
+	m record;
+	old pg_snapshot;
+BEGIN
+	SELECT seen, contributors, at INTO m FROM merged_newest WHERE digest = d AND kind = k AND class = c AND epoch = e;
+	IF m.at > clock_timestamp() - make_interval(secs => value_of('merge_after_s')) THEN
+		RETURN false;
+	END IF;
+	IF m.contributors > 0 AND NOT is_news('0', m.seen) THEN
+		old := m.seen;
+	END IF;
+	RETURN (SELECT count(DISTINCT contributor) FROM contribution WHERE digest = d AND kind = k AND class = c AND epoch = e AND
+		(old IS NULL OR (given >= pg_snapshot_xmin(old) AND is_news(given, old)))) >=
+		greatest(value_of('least_contributors'), coalesce(m.contributors, 0) / 10);
+END $$;
+
+-- Merges of the caller's files what is due, of so many at most; how many they were.  Whoever has given calls
+-- it.  Who owns all this merges everybody's.
 CREATE OR REPLACE FUNCTION merge(most integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = morph, pg_temp
 AS $$
@@ -289,6 +380,7 @@ DECLARE
 	r record;
 	done integer := 0;
 	gone integer := epoch_now() - value_of('kept_epochs');
+	owner boolean := pg_has_role(session_user, 'morph_owner', 'MEMBER');
 BEGIN
 	IF current_setting('transaction_isolation') <> 'read committed' THEN
 		RAISE 'merge: only in a transaction that sees what others have given meanwhile';
@@ -300,16 +392,18 @@ BEGIN
 	END LOOP;
 	DELETE FROM contribution WHERE ctid = ANY (ARRAY(SELECT ctid FROM contribution WHERE epoch <= gone FOR UPDATE SKIP LOCKED));
 	DELETE FROM budget WHERE ctid = ANY (ARRAY(SELECT ctid FROM budget WHERE epoch <= gone FOR UPDATE SKIP LOCKED));
-	FOR r IN SELECT digest, kind, class, epoch FROM stale WHERE since <= clock_timestamp() - make_interval(secs => value_of('merge_after_s'))
-		GROUP BY digest, kind, class, epoch ORDER BY random() LIMIT most LOOP
-		-- While somebody else is at it, or says so, it is not over: it stays stale.
-		IF pg_try_advisory_xact_lock(hashtextextended(encode(r.digest, 'hex') || r.kind || r.class, 0)) THEN
-			DELETE FROM stale WHERE ctid = ANY (ARRAY(SELECT ctid FROM stale WHERE digest = r.digest AND
-				kind = r.kind AND class = r.class AND epoch = r.epoch FOR UPDATE SKIP LOCKED));
-		END IF;
+	FOR r IN SELECT digest, kind, class, epoch FROM (SELECT DISTINCT digest, kind, class, epoch FROM contribution
+			WHERE owner OR (contributor = session_user AND epoch > epoch_now() - value_of('late_epochs'))) f
+			WHERE is_due(digest, kind, class, epoch) ORDER BY random() LIMIT most LOOP
 		PERFORM merge_epoch(r.digest, r.kind, r.class, r.epoch);
 		PERFORM merge_fleet(r.digest, r.kind, r.class);
 		done := done + 1;
+	END LOOP;
+	-- Epochs that two merged at the same time: each saw one of them.
+	FOR r IN SELECT DISTINCT m.digest, m.kind, m.class FROM merged_now m JOIN fleet_newest f USING (digest, kind, class)
+			WHERE done < most AND m.written >= pg_snapshot_xmin(f.seen) AND is_news(m.written, f.seen) AND (owner OR EXISTS (SELECT FROM contribution n WHERE n.digest = m.digest
+			AND n.kind = m.kind AND n.class = m.class AND n.epoch = m.epoch AND n.contributor = session_user)) LIMIT most - done LOOP
+		PERFORM merge_fleet(r.digest, r.kind, r.class);
 	END LOOP;
 	RETURN done;
 END $$;
@@ -320,7 +414,7 @@ SET search_path = morph, pg_temp
 AS $$ SELECT 0.5 ^ (greatest(epoch_now() - e, 0) * 7 / greatest(value_of('half_life_d'), 1)) $$;
 
 -- What the fleet knows of these files: the answer to a whole machine.
-CREATE OR REPLACE FUNCTION take(d bytea[], c text) RETURNS SETOF fleet
+CREATE FUNCTION take(d bytea[], c text) RETURNS SETOF evidence
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = morph, pg_temp
 AS $$ SELECT * FROM evidence WHERE digest = ANY (d) AND class = c ORDER BY digest, kind LIMIT 10000 $$;
 

@@ -15,7 +15,8 @@
 #include "share/schema_sql.h"
 
 static const char begin[] =
-	"BEGIN; SELECT pg_advisory_xact_lock(hashtext('morph.init')); "
+	"BEGIN; SET LOCAL lock_timeout = '10s'; "
+	"SELECT pg_advisory_xact_lock(hashtext('morph.init')); "
 	"DO $$ BEGIN "
 	"IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'morph_owner') THEN "
 	"CREATE ROLE morph_owner NOLOGIN; END IF; "

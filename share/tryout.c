@@ -65,6 +65,10 @@ static int try_both_ways(struct db *db, const struct schema_hello *hello, struct
 	if (!r)
 		return err_wrap(err, "taking");
 	PQclear(r);
+	r = db_run(db, "SELECT morph.merge(0)", 0, NULL, err);
+	if (!r)
+		return err_wrap(err, "merging");
+	PQclear(r);
 	return 0;
 }
 

@@ -226,8 +226,7 @@ static bool add_row(void *ctx, const struct store_epoch *row)
 	fill(&row->profile, b->a, e);
 	if (row->kind > FLEET_EXECUTIONS || !fleet_evidence_is_good(e, &why))
 		return true;
-	b->bytes += 64 + 12 * (size_t)e->nblock + 16 * (size_t)e->nedge +
-		    20 * (size_t)e->ncall;
+	b->bytes += fleet_evidence_bytes(e);
 	f->given[f->ngiven++] = (struct work_fleet_given){ row->original, row->kind,
 							   row->epoch, row->sequence };
 	b->q.ngive++;

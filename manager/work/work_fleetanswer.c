@@ -1,9 +1,9 @@
 /* work_fleetanswer.c - what came of an exchange with a fleet's database
  *
  * The answer was made by the one process that talks to a network, of what a server said: a
- * stranger's.  Evidence is kept only if it was asked for, and each block, edge and call of it
- * is in the block table of the original, which was made here.  What does not fit is left out
- * whole, counted and told.
+ * stranger's.  Evidence is kept only if it was asked for, and of it the blocks, edges and calls
+ * that are in the block table of the original, which was made here: a few liars could put
+ * others beside what all have.  What does not fit is left out, counted and told.
  *
  * Tested by tests/unit/manager/work/test_fleet.c and tests/e2e/share.sh.
  */
@@ -24,40 +24,31 @@
 /* Of the text's bytes, for what is kept of each kind. */
 enum { SHARE_OF_TEXT = 20, LEAST_BYTES = 256 };
 
-static bool fits(const struct fleet_evidence *e, const struct blocktable *t)
-{
-	for (uint32_t i = 0; i < e->nblock; i++)
-		if (e->block[i].block >= t->nblock)
-			return false;
-	for (uint32_t i = 0; i < e->nedge; i++)
-		if (e->edge[i].from >= t->nblock || e->edge[i].to >= t->nblock)
-			return false;
-	for (uint32_t i = 0; i < e->ncall; i++)
-		if (e->call[i].block >= t->nblock || e->call[i].target >= t->nblock ||
-		    e->call[i].at >= t->block[e->call[i].block].size)
-			return false;
-	return true;
-}
-
-/* Arrays of its own. */
-static void to_profile(const struct fleet_evidence *e, struct store_profile *p)
+/* Arrays of its own, of the places that the file has; false: some it has not. */
+static bool to_profile(const struct fleet_evidence *e, const struct blocktable *t,
+		       struct store_profile *p)
 {
 	struct edgecounts *n = &p->edges;
 
-	*p = (struct store_profile){ .ncount = e->nblock };
+	*p = (struct store_profile){ 0 };
 	p->count = memory_new(e->nblock, sizeof(*p->count));
-	n->nedge = e->nedge;
 	n->edge = memory_new(e->nedge, sizeof(*n->edge));
-	n->ncall = e->ncall;
 	n->call = memory_new(e->ncall, sizeof(*n->call));
 	for (uint32_t i = 0; i < e->nblock; i++)
-		p->count[i] = (struct store_count){ e->block[i].block, e->block[i].count };
+		if (e->block[i].block < t->nblock)
+			p->count[p->ncount++] = (struct store_count){ e->block[i].block,
+								      e->block[i].count };
 	for (uint32_t i = 0; i < e->nedge; i++)
-		n->edge[i] = (struct edgecounts_edge){ e->edge[i].from, e->edge[i].to,
-						       e->edge[i].count };
+		if (e->edge[i].from < t->nblock && e->edge[i].to < t->nblock)
+			n->edge[n->nedge++] = (struct edgecounts_edge){
+				e->edge[i].from, e->edge[i].to, e->edge[i].count };
 	for (uint32_t i = 0; i < e->ncall; i++)
-		n->call[i] = (struct edgecounts_call){ e->call[i].block, e->call[i].at,
-						       e->call[i].target, e->call[i].count };
+		if (e->call[i].block < t->nblock && e->call[i].target < t->nblock &&
+		    e->call[i].at < t->block[e->call[i].block].size)
+			n->call[n->ncall++] = (struct edgecounts_call){
+				e->call[i].block, e->call[i].at, e->call[i].target,
+				e->call[i].count };
+	return p->ncount == e->nblock && n->nedge == e->nedge && n->ncall == e->ncall;
 }
 
 /* It was asked for, and is not there already: so an answer takes the time of the questions. */
@@ -70,26 +61,33 @@ static bool is_answer(const struct work_fleet *f, const struct fleet_evidence *e
 	return t->taken[e->kind] = true;
 }
 
-/* 1: kept; 0: it does not fit; -1. */
-static int keep(struct work *w, const struct fleet_evidence *e, struct err *err)
+static int put(struct work *w, const struct fleet_evidence *e, const struct blocktable *t,
+	       struct err *err)
 {
 	struct store_fleet f = { .contributors = e->contributors, .epoch = e->epoch };
+	bool whole = to_profile(e, t, &f.profile);
+	int rc = f.profile.ncount > 0;
+
+	if (rc && e->kind == FLEET_EXECUTIONS)
+		work_fleet_level(&f.profile);
+	if (rc && store_fleet_put(w->store, &e->digest, e->kind, &f,
+				  t->text_size / SHARE_OF_TEXT + LEAST_BYTES, err) < 0)
+		rc = -1;
+	w->fleet.left_out += rc > 0 && !whole;
+	store_profile_free(&f.profile);
+	return rc;
+}
+
+/* 1: kept; 0: nothing of it; -1. */
+static int keep(struct work *w, const struct fleet_evidence *e, struct err *err)
+{
 	struct blocktable t = { 0 };
 
-	if (!is_answer(&w->fleet, e))
+	if (!is_answer(&w->fleet, e) || !e->contributors)
 		return 0;
 	int rc = store_table_load(w->store, &e->digest, &t, err);
 	if (rc > 0)
-		rc = e->contributors > 0 && fits(e, &t);
-	if (rc > 0) {
-		to_profile(e, &f.profile);
-		if (e->kind == FLEET_EXECUTIONS)
-			work_fleet_level(&f.profile);
-		if (store_fleet_put(w->store, &e->digest, e->kind, &f,
-				    t.text_size / SHARE_OF_TEXT + LEAST_BYTES, err) < 0)
-			rc = -1;
-		store_profile_free(&f.profile);
-	}
+		rc = put(w, e, &t, err);
 	blocktable_free(&t);
 	return rc;
 }

@@ -54,5 +54,21 @@ make_fleet() {		# CONTRIBUTORS
 	for i in $(seq "$1"); do
 		sql postgres "CREATE ROLE m$i LOGIN PASSWORD 'secret$i' IN ROLE morph_contributor" || return 1
 	done
-	sql postgres "UPDATE morph.setting SET value = 0 WHERE name = 'merge_after_s'"
+	sql postgres "UPDATE morph.setting SET value = 0 WHERE name = 'merge_after_s'" "UPDATE morph.setting SET value = 26 WHERE name = 'late_epochs'"
+}
+
+# --- what tests ask with ---
+
+client() {		# LOGIN MACHINE ARGUMENT...
+	"$B/tests/e2e/fleet" "$B/morph-share" "$(conninfo "$1")" "${class:-}" "${@:2}"
+}
+says() {		# TEXT COMMAND...: a part of what it prints, whatever its exit code
+	local out
+	out=$("${@:2}" 2>&1)
+	grep -qF -- "$1" <<<"$out" || { echo "$out"; return 1; }
+}
+is() {			# TEXT COMMAND...: all of it
+	local out
+	out=$("${@:2}" 2>&1)
+	[ "$out" = "$1" ] || { echo "$out, not $1"; return 1; }
 }

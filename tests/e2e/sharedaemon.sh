@@ -170,7 +170,7 @@ seq=3 others "'{1,2000000}', '{1000000,100000000}', '{}', '{}', '{}'" >/dev/null
 sql postgres "SELECT morph.merge(10)" >/dev/null
 check "blocks that there are not" ctl share now
 check "are left out, and that is counted" test "$(share_column left_out)" = 1
-check "what was there before stays" test "$(fleet_column gzip | cut -d' ' -f1)" = "$lied"
+check "what there is beside them is worth next to nothing" test "$(fleet_column gzip | cut -d' ' -f1)" -lt $((worth / 4))
 check "gzip can be laid out" ctl reoptimize "$root/bin/gzip"
 check "and is the same program" whole gzip
 

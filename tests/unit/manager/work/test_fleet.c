@@ -113,7 +113,8 @@ static void what_fits_is_kept(void **state)
 	work_fleet_free(&w);
 }
 
-#define LEFT_OUT(place, value)						\
+/* Blocks, edges and calls kept of an answer that has one place that there is not. */
+#define LEFT_OUT(place, value, nb, ne, nc)				\
 	do {								\
 		struct fleet_evidence e_ = fleet_of(24);		\
 		__typeof__(place) was_ = place;				\
@@ -121,24 +122,38 @@ static void what_fits_is_kept(void **state)
 		place = value;						\
 		answer_with(&e_);					\
 		place = was_;						\
-		assert_int_equal(kept(), 23);				\
-		assert_true(w.fleet.left_out == 1 && w.fleet.fleet == 0); \
+		assert_true(w.fleet.left_out == 1 && w.fleet.fleet == 1); \
+		struct store_fleet f_;					\
+		assert_int_equal(store_fleet_get(w.store, &m.original, 0, &f_, &err), 1); \
+		assert_int_equal(f_.profile.ncount, nb);		\
+		assert_int_equal(f_.profile.edges.nedge, ne);		\
+		assert_int_equal(f_.profile.edges.ncall, nc);		\
+		assert_int_equal(f_.contributors, 24);			\
+		store_profile_free(&f_.profile);			\
 	} while (0)
 
-static void places_that_there_are_not_cost_all_of_it(void **state)
+/* A few liars among many cannot take what the others know. */
+static void places_that_there_are_not_are_left_out(void **state)
 {
 	struct fleet_evidence e = fleet_of(23);
 
 	(void)state;
 	put_table();
+	LEFT_OUT(block[1].block, BLOCKS, 1, 1, 1);
+	LEFT_OUT(block[1].block, INT32_MAX, 1, 1, 1);
+	LEFT_OUT(edge[0].from, BLOCKS, 2, 0, 1);
+	LEFT_OUT(edge[0].to, BLOCKS, 2, 0, 1);
+	LEFT_OUT(call[0].block, BLOCKS, 2, 1, 0);
+	LEFT_OUT(call[0].at, BLOCK, 2, 1, 0);
+	LEFT_OUT(call[0].target, BLOCKS, 2, 1, 0);
 	answer_with(&e);
-	LEFT_OUT(block[1].block, BLOCKS);
-	LEFT_OUT(block[1].block, INT32_MAX);
-	LEFT_OUT(edge[0].from, BLOCKS);
-	LEFT_OUT(edge[0].to, BLOCKS);
-	LEFT_OUT(call[0].block, BLOCKS);
-	LEFT_OUT(call[0].at, BLOCK);
-	LEFT_OUT(call[0].target, BLOCKS);
+	assert_int_equal(kept(), 23);
+	struct fleet_block none = { BLOCKS, 5 };
+	e = fleet_of(26);
+	e.nblock = 1;
+	e.block = &none;
+	answer_with(&e);
+	assert_true(w.fleet.left_out == 1 && w.fleet.fleet == 0);
 	e = fleet_of(0);
 	answer_with(&e);
 	assert_int_equal(w.fleet.left_out, 1);
@@ -400,7 +415,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_fits_is_kept),
-		TEST(places_that_there_are_not_cost_all_of_it),
+		TEST(places_that_there_are_not_are_left_out),
 		TEST(what_nobody_asked_for_is_nothing),
 		TEST(what_nobody_asked_about_is_left_out),
 		TEST(what_comes_again_is_left_out),
