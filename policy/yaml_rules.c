@@ -40,8 +40,8 @@ static int read_key(struct walk *w, struct policy_rule *r, const char *key, stru
 		return gone < 0 ? -1 : 0;
 	(void)err_set(err, ERR_USAGE,
 		      "unknown setting 'rules.%.*s'; a rule has name, paths, packages, "
-		      "users, refuse, share_layouts, and settings of profile, and of optimize "
-		      "but half_life_d",
+		      "users, refuse, share_layouts, give, take, and settings of profile, and "
+		      "of optimize but half_life_d",
 		      SHOWN_MAX, key);
 	return walk_fail(w, err);
 }

@@ -19,12 +19,18 @@ make_server() {
 	as_server "$pgbin/initdb" -D "$pg/data" -U postgres -A trust --no-sync -E UTF8 --locale=C >"$pg/log" 2>&1 || return 1
 	openssl req -x509 -newkey rsa:2048 -nodes -days 3 -subj /CN=localhost -addext subjectAltName=DNS:localhost \
 		-keyout "$pg/data/server.key" -out "$pg/data/server.crt" >>"$pg/log" 2>&1 || return 1
-	chown postgres "$pg/data/server.key" "$pg/data/server.crt"
+	# who is m13 has a certificate of that authority
+	openssl req -x509 -newkey rsa:2048 -nodes -days 3 -subj /CN=fleet -keyout "$pg/ca.key" -out "$pg/data/ca.crt" >>"$pg/log" 2>&1 || return 1
+	openssl req -newkey rsa:2048 -nodes -subj /CN=m13 -keyout "$pg/m13.key" -out "$pg/m13.csr" >>"$pg/log" 2>&1 || return 1
+	openssl x509 -req -in "$pg/m13.csr" -CA "$pg/data/ca.crt" -CAkey "$pg/ca.key" -CAcreateserial -days 3 -out "$pg/m13.crt" >>"$pg/log" 2>&1 || return 1
+	chown postgres "$pg/data/server.key" "$pg/data/server.crt" "$pg/data/ca.crt"
 	chmod 600 "$pg/data/server.key"
 	cp "$pg/data/server.crt" "$pg/root.crt"
 	chmod 644 "$pg/root.crt"
 	cat >"$pg/data/pg_hba.conf" <<-END
 		local all all trust
+		hostnossl all m14 127.0.0.1/32 trust
+		hostssl all m13 127.0.0.1/32 cert
 		hostssl all all 127.0.0.1/32 scram-sha-256
 		hostssl all all ::1/128 scram-sha-256
 	END
@@ -33,6 +39,7 @@ make_server() {
 		listen_addresses = 'localhost'
 		port = $port
 		ssl = on
+		ssl_ca_file = 'ca.crt'
 		fsync = off
 		shared_buffers = 16MB
 		max_connections = 40

@@ -256,6 +256,26 @@ check "nor in a URI" says "stands where everybody" share test "postgresql://m1:s
 check "no password is told to whom nobody vouches for, if nothing is said" says 'root certificate file "' share test "${tls/ sslmode=verify-full/} passfile=$etc/pass"
 check "no plain connection" says "does not work" share test "host=127.0.0.1 port=$port dbname=fleet user=m1 sslmode=disable passfile=$etc/pass"
 
+cp "$pg/m13.crt" "$pg/m13.key" $etc/ && chmod 600 $etc/m13.key
+check "a certificate in the place of a password" says "works: connected by TLS, login m13" \
+	share test "${tls/user=m1 /user=m13 } sslrootcert=$etc/root.crt sslcert=$etc/m13.crt sslkey=$etc/m13.key"
+check "which is no other login's" says "does not work: connection" \
+	share test "${tls/user=m1 /user=m13 } sslrootcert=$etc/root.crt passfile=$etc/pass"
+check "no TLS at all, where the server allows it, is told" says "giving and taking work; the network sees everything" \
+	share test "host=127.0.0.1 port=$port dbname=fleet user=m14 sslmode=disable"
+
+# --- what does not work ---
+sql postgres "ALTER FUNCTION morph.merge(integer) RENAME TO merge_was" "CREATE FUNCTION morph.merge(integer) RETURNS integer LANGUAGE plpgsql AS 'BEGIN RAISE ''it is too much''; END'"
+client m1 1 give 8 0 0 1 1:1 want 40 >"$root/out"
+check "merging that fails is told" grep -q "^status 4 merging: server: it is too much" "$root/out"
+check "and all else is done" grep -q "^told 0 taken" "$root/out"
+check "in both directions" grep -q "^fleet 40 0 of 5" "$root/out"
+check "and tried beforehand" says "contributors on; merging: server: it is too much" share test "$(conninfo m1)"
+sql postgres "DROP FUNCTION morph.merge(integer)" "ALTER FUNCTION morph.merge_was(integer) RENAME TO merge"
+sql postgres "ALTER FUNCTION morph.hello() RENAME TO hello_was" "CREATE FUNCTION morph.hello(OUT client integer, OUT schema integer, OUT epoch integer, OUT bound integer, OUT now bigint) LANGUAGE sql SECURITY DEFINER AS 'SELECT client, schema, epoch, bound, now - 1000 FROM morph.hello_was()'"
+check "a clock that is wrong" says " s ahead of the server's" share test "$(conninfo m1)"
+sql postgres "DROP FUNCTION morph.hello()" "ALTER FUNCTION morph.hello_was() RENAME TO hello"
+
 # --- schemas of other ages ---
 sql postgres "UPDATE morph.version SET number = 99"
 check "a newer schema is not touched" says "newer than this program's" share init "$(conninfo postgres)"

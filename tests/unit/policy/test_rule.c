@@ -289,8 +289,8 @@ static void what_is_no_rule_is_told_with_its_place(void **state)
 		(void)snprintf(
 			sentence, sizeof(sentence),
 			"t:3:3: unknown setting 'rules.%s'; a rule has "
-			"name, paths, packages, users, refuse, share_layouts, and settings of "
-			"profile, and of optimize but half_life_d",
+			"name, paths, packages, users, refuse, share_layouts, give, take, and "
+			"settings of profile, and of optimize but half_life_d",
 			not_of_a_rule[i]);
 		refused(yaml, sentence);
 	}
@@ -336,10 +336,30 @@ static void a_rule_says_what_inherits(void **state)
 		"t:1:30: profile.inherit_least_pct: 0 is outside 1..100 %");
 }
 
+static void a_rule_says_what_is_shared(void **state)
+{
+	struct policy *p = good("share: {conninfo: \"host=h\", take: off}\n"
+				"rules:\n- {name: ours, packages: [ours-*], give: off}\n"
+				"- {name: db, users: [0], take: on}\n");
+	struct policy ours = rule_apply(p, &p->rule[0]), db = rule_apply(p, &p->rule[1]);
+	struct policy rest = rule_apply(p, NULL);
+
+	(void)state;
+	assert_true(!ours.share_give && !ours.share_take);
+	assert_true(db.share_give && db.share_take);
+	assert_true(rest.share_give && !rest.share_take);
+	policy_free(p);
+	refused("rules:\n- {name: a, paths: [/a], conninfo: h}\n",
+		"t:2:26: unknown setting 'rules.conninfo'; a rule has name, paths, packages, "
+		"users, refuse, share_layouts, give, take, and settings of profile, and of "
+		"optimize but half_life_d");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rule_says_what_inherits),
+		cmocka_unit_test(a_rule_says_what_is_shared),
 		cmocka_unit_test(the_first_rule_that_fits_decides),
 		cmocka_unit_test(a_rule_changes_what_it_says_and_nothing_else),
 		cmocka_unit_test(a_rule_says_what_is_counted),
