@@ -136,7 +136,13 @@ static void answer_costs(const double *own, struct client *cl)
 	table_row(t, "interrupts", own[STORE_OWN_SAMPLES] * sample_s, 1, samples);
 	table_row(t, "manager", own[STORE_OWN_MANAGER], 0, "works them off, decides, answers");
 	table_row(t, "parent", own[STORE_OWN_PARENT], 0, "opens files, starts jobs, swaps");
-	table_row(t, "jobs", own[STORE_OWN_JOBS], 0, "analyse, lay out and prove");
+	table_row(t, "analyses", own[STORE_OWN_ANALYSES], 0, "jobs: what is in a file");
+	table_row(t, "layouts", own[STORE_OWN_LAYOUTS], 0,
+		  "jobs: lay out, make what counts, read what was counted");
+	table_row(t, "proofs", own[STORE_OWN_PROOFS], 0, "jobs: that it is the same program");
+	table_row(t, "registers", own[STORE_OWN_REGISTERS], 0,
+		  "jobs: what registers of samples, or branch stacks, show");
+	table_row(t, "jobs", own[STORE_OWN_JOBS], 0, "jobs: what else was asked for");
 	table_row(t, "counting", own[STORE_OWN_COUNTING], 1,
 		  "of programs that counted, more than usual");
 	show_give(cl, t);
@@ -144,9 +150,11 @@ static void answer_costs(const double *own, struct client *cl)
 
 static double sum_of(const double own[STORE_NOWN])
 {
-	return own[STORE_OWN_MONITOR] + own[STORE_OWN_MANAGER] + own[STORE_OWN_PARENT] +
-	       own[STORE_OWN_JOBS] + own[STORE_OWN_COUNTING] +
-	       own[STORE_OWN_SAMPLES] * sample_s;
+	double sum = own[STORE_OWN_SAMPLES] * sample_s;
+
+	for (int i = 0; i < STORE_NOWN; i++)
+		sum += i == STORE_OWN_SAMPLES ? 0 : own[i];
+	return sum;
 }
 
 /* `cost` NULL: it is not for the client. */

@@ -69,6 +69,8 @@ enum store_own {
 	STORE_OWN_MONITOR, STORE_OWN_MANAGER, STORE_OWN_PARENT, STORE_OWN_JOBS,
 	STORE_OWN_COUNTING,		/* more than usual, by those who ran what counts */
 	STORE_OWN_SAMPLES,		/* no time: how many were taken */
+	/* Jobs, all of which were STORE_OWN_JOBS once; that are others now. */
+	STORE_OWN_ANALYSES, STORE_OWN_LAYOUTS, STORE_OWN_PROOFS, STORE_OWN_REGISTERS,
 	STORE_NOWN
 };
 

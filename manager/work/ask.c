@@ -72,6 +72,30 @@ int ask_receive(struct ask *a, struct err *err)
 	return 0;
 }
 
+static enum ask_cost cost_of(const struct msg *m)
+{
+	if (m->type != MSG_RUN_JOB)
+		return ASK_PROOFS;	/* before anything is swapped */
+	switch ((enum job_kind)m->num[MSG_RUN_JOB_kind]) {
+	case JOB_ANALYZE:
+	case JOB_SIGNATURE:
+	case JOB_INHERIT:
+	case JOB_DERIVED:
+	case JOB_MAP:
+		return ASK_ANALYSES;
+	case JOB_OPTIMIZE:
+	case JOB_INSTRUMENT:
+	case JOB_COUNTS:
+		return ASK_LAYOUTS;
+	case JOB_VERIFY:
+		return ASK_PROOFS;
+	case JOB_INTERPRET:
+		return ASK_REGISTERS;
+	default:
+		return ASK_OTHERS;
+	}
+}
+
 /* Sends *m and waits.  0: a->reply is filled and its `nfd` descriptors are the caller's; with
  * ANY_NFD there may be one or none. */
 static int ask(struct ask *a, struct msg *m, int nfd, struct err *err)
@@ -94,6 +118,7 @@ static int ask(struct ask *a, struct msg *m, int nfd, struct err *err)
 	}
 	struct msg *r = &a->reply;
 	a->job_cpu_ms += r->num[MSG_REPLY_cpu_ms];
+	a->cost_ms[cost_of(m)] += r->num[MSG_REPLY_cpu_ms];
 	if (r->num[MSG_REPLY_status] == ERR_NONE &&
 	    (r->nfd == nfd || (nfd == ANY_NFD && r->nfd <= 1)))
 		return 0;

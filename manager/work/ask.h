@@ -21,6 +21,10 @@ struct err;
 enum { ASK_MOST_RECOVERED = 16 };	/* of more, the parent's log tells */
 enum { ASK_MOST_COUNTED = 16 };		/* of more, the counts are lost */
 
+/* What jobs are for: what is in a file; a layout, or what counts, and what was counted; that it
+ * is the same program; what registers of samples show; what somebody wants to know. */
+enum ask_cost { ASK_ANALYSES, ASK_LAYOUTS, ASK_PROOFS, ASK_REGISTERS, ASK_OTHERS, ASK_NCOST };
+
 struct ask {
 	int sock;
 	void (*turn)(void *ctx);	/* waits for something to happen and sees to it */
@@ -38,6 +42,7 @@ struct ask {
 	struct msg shared;		/* MSG_SHARED, perhaps with a descriptor */
 
 	uint64_t job_cpu_ms;		/* CPU time of all jobs so far */
+	uint64_t cost_ms[ASK_NCOST];	/* the same by what they were for */
 	enum yield_kind yields;		/* of jobs that are asked for */
 
 	/* Of the question under way. */

@@ -98,7 +98,7 @@ struct work {
 	char registers_why[320];
 	struct {		/* of what Morph itself takes: what is entered already */
 		double manager_s;
-		uint64_t job_ms;
+		uint64_t cost_ms[ASK_NCOST];
 		uint64_t thin_ms;	/* when old entries are made coarser */
 	} own;
 	struct made *made;		/* while the spool is taken in: work_made.c */

@@ -77,20 +77,37 @@ static double own_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+static int account_jobs(struct work *w, uint64_t now_ns, struct err *err)
+{
+	static const enum store_own what[ASK_NCOST] = {
+		[ASK_ANALYSES] = STORE_OWN_ANALYSES, [ASK_LAYOUTS] = STORE_OWN_LAYOUTS,
+		[ASK_PROOFS] = STORE_OWN_PROOFS, [ASK_REGISTERS] = STORE_OWN_REGISTERS,
+		[ASK_OTHERS] = STORE_OWN_JOBS,
+	};
+
+	for (int i = 0; i < ASK_NCOST; i++) {
+		uint64_t ms = w->ask->cost_ms[i] - w->own.cost_ms[i];
+
+		if (store_own_add(w->store, what[i], now_ns, (double)ms / 1000, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int account(struct work *w, uint64_t samples, uint64_t now_ns, struct err *err)
 {
 	const uint64_t *roles = w->ask->roles.num;
-	double jobs_s = (double)(w->ask->job_cpu_ms - w->own.job_ms) / 1000, mine_s = own_s();
+	double mine_s = own_s();
 
 	if (account_role(w, STORE_OWN_MONITOR, roles[MSG_ROLES_monitor_pid], now_ns, err) < 0 ||
 	    account_role(w, STORE_OWN_PARENT, roles[MSG_ROLES_parent_pid], now_ns, err) < 0 ||
 	    store_own_add(w->store, STORE_OWN_MANAGER, now_ns, mine_s - w->own.manager_s, err) <
 		    0 ||
-	    store_own_add(w->store, STORE_OWN_JOBS, now_ns, jobs_s, err) < 0 ||
+	    account_jobs(w, now_ns, err) < 0 ||
 	    store_own_add(w->store, STORE_OWN_SAMPLES, now_ns, (double)samples, err) < 0)
 		return -1;
 	w->own.manager_s = mine_s;
-	w->own.job_ms = w->ask->job_cpu_ms;
+	memcpy(w->own.cost_ms, w->ask->cost_ms, sizeof(w->own.cost_ms));
 	return 0;
 }
 
@@ -109,8 +126,8 @@ static uint64_t taken(const struct attribution *a)
 
 void work_account(struct work *w, const struct attribution *a)
 {
-	const double manager_s = w->own.manager_s;
-	const uint64_t job_ms = w->own.job_ms, now_ns = store_now_ns();
+	const __typeof__(w->own) before = w->own;
+	const uint64_t now_ns = store_now_ns();
 	struct err err = { 0 };
 	int rc = store_begin(w->store, &err);
 
@@ -120,10 +137,8 @@ void work_account(struct work *w, const struct attribution *a)
 	} else if (rc == 0) {
 		rc = store_commit(w->store, &err);
 	}
-	if (rc < 0) {		/* the next time */
-		w->own.manager_s = manager_s;
-		w->own.job_ms = job_ms;
-	}
+	if (rc < 0)
+		w->own = before;	/* the next time */
 	if (rc == 0 && w->now_ms() >= w->own.thin_ms) {
 		w->own.thin_ms = w->now_ms() + DAY_MS;
 		rc = store_saved_thin(w->store, now_ns, &err);

@@ -86,7 +86,7 @@ check "and its ends" is --slurpfile s "$root/saved" \
 	'$s[0] | (([.saved[].low_s] | add) - .in_all[0].low_s | fabs < 0.001) and (([.saved[].high_s] | add) - .in_all[0].high_s | fabs < 0.001)'
 check "what is left is less by what Morph took" is --slurpfile s "$root/saved" \
 	'$s[0] | (.in_all[0].cpu_s - ([.cost[].cpu_s] | add) - .in_all[2].cpu_s) | fabs < 0.001'
-for what in monitor manager jobs interrupts; do
+for what in monitor manager analyses layouts proofs interrupts; do
 	check "the $what took something" is --slurpfile s "$root/saved" --arg w "$what" \
 		'[$s[0].cost[] | select(.what == $w)] | length == 1 and .[0].cpu_s > 0'
 done

@@ -118,6 +118,33 @@ static void an_answer_brings_its_descriptor_and_what_it_cost(void **state)
 	close(fd);
 }
 
+static void what_jobs_cost_is_told_by_what_they_are_for(void **state)
+{
+	static const struct { enum job_kind kind; enum ask_cost cost;
+	} t[] = {
+		{ JOB_ANALYZE, ASK_ANALYSES }, { JOB_OPTIMIZE, ASK_LAYOUTS },
+		{ JOB_COUNTS, ASK_LAYOUTS }, { JOB_VERIFY, ASK_PROOFS },
+		{ JOB_INTERPRET, ASK_REGISTERS }, { JOB_SYMBOLS, ASK_OTHERS },
+	};
+	const struct ask_limits limits = { 100, 10 };
+	int none;
+	struct ask *a = *state;
+	struct err err;
+
+	for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		const struct ask_job job = { .kind = t[i].kind };
+		uint64_t before = a->cost_ms[t[i].cost];
+
+		replies(ERR_NONE, "", 0);
+		assert_int_equal(ask_run_job(a, &job, &limits, &none, 0, &err), 0);
+		assert_int_equal(a->cost_ms[t[i].cost], before + 40);
+		assert_int_equal(a->job_cpu_ms, 40 * (i + 1));
+	}
+	replies(ERR_REFUSED, "", 0);
+	assert_int_equal(ask_check(a, "/usr/bin/su", NULL, true, &err), -1);
+	assert_int_equal(a->cost_ms[ASK_PROOFS], 80);
+}
+
 static void a_refusal_is_told_as_it_is(void **state)
 {
 	struct ask *a = *state;
@@ -275,6 +302,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_flood_leaves_others_their_turn),
 		TEST(an_answer_brings_its_descriptor_and_what_it_cost),
+		TEST(what_jobs_cost_is_told_by_what_they_are_for),
 		TEST(a_refusal_is_told_as_it_is),
 		TEST(names_are_told_before_the_question),
 		TEST(descriptors_that_nobody_wants_are_closed),

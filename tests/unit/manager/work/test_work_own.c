@@ -39,7 +39,8 @@ static void work_for(double s)
 static void samples_jobs_and_its_own_time_are_counted_once(void **state)
 {
 	(void)state;
-	ask.job_cpu_ms = 1500;
+	ask.cost_ms[ASK_OTHERS] = 1500;
+	ask.cost_ms[ASK_PROOFS] = 250;
 	account(10);
 	assert_true(own[STORE_OWN_SAMPLES] == 30);
 	assert_true(own[STORE_OWN_JOBS] == 1.5);
@@ -47,10 +48,11 @@ static void samples_jobs_and_its_own_time_are_counted_once(void **state)
 	double before = own[STORE_OWN_MANAGER], now_s = cpu_s();
 	assert_true(before > 0 && before < now_s + 0.1);
 	work_for(0.1);
-	ask.job_cpu_ms = 1700;
+	ask.cost_ms[ASK_OTHERS] = 1700;
 	account(1);
 	assert_true(own[STORE_OWN_SAMPLES] == 33);
 	assert_true(fabs(own[STORE_OWN_JOBS] - 1.7) < 1e-9);
+	assert_true(own[STORE_OWN_PROOFS] == 0.25 && own[STORE_OWN_LAYOUTS] == 0);
 	double took = own[STORE_OWN_MANAGER] - before;
 	assert_true(took > 0.09 && took < cpu_s() - now_s + 0.1);
 }
