@@ -371,8 +371,24 @@ BEGIN
 		greatest(value_of('least_contributors'), coalesce(m.contributors, 0) / 10);
 END $$;
 
--- Merges of the caller's files what is due, of so many at most; how many they were.  Whoever has given calls
--- it.  Who owns all this merges everybody's.
+-- Was an epoch merged that the newest sum of all does not have?  Two that are merged at the same time each see one.
+CREATE OR REPLACE FUNCTION is_behind(d bytea, k integer, c text) RETURNS boolean LANGUAGE sql STABLE
+SET search_path = morph, pg_temp
+AS $$
+	SELECT EXISTS (SELECT FROM (SELECT seen FROM fleet WHERE digest = d AND kind = k AND class = c ORDER BY made DESC LIMIT 1) f
+		JOIN merged m ON m.digest = d AND m.kind = k AND m.class = c
+		WHERE m.written >= pg_snapshot_xmin(f.seen) AND is_news(m.written, f.seen)) $$;
+
+-- What the caller may merge: files' epochs in which he gave something lately; the owner of all this may merge all.
+CREATE OR REPLACE FUNCTION callers(OUT digest bytea, OUT kind integer, OUT class text, OUT epoch integer) RETURNS SETOF record
+LANGUAGE sql STABLE SET search_path = morph, pg_temp
+AS $$
+	SELECT n.digest, n.kind, n.class, n.epoch FROM contribution n WHERE n.contributor = session_user AND
+		n.epoch > epoch_now() - value_of('late_epochs')
+	UNION
+	SELECT n.digest, n.kind, n.class, n.epoch FROM contribution n WHERE pg_has_role(session_user, 'morph_owner', 'MEMBER') $$;
+
+-- Merges of that what is due, of so many at most; how many they were.  Whoever has given calls it.
 CREATE OR REPLACE FUNCTION merge(most integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = morph, pg_temp
 AS $$
@@ -380,7 +396,6 @@ DECLARE
 	r record;
 	done integer := 0;
 	gone integer := epoch_now() - value_of('kept_epochs');
-	owner boolean := pg_has_role(session_user, 'morph_owner', 'MEMBER');
 BEGIN
 	IF current_setting('transaction_isolation') <> 'read committed' THEN
 		RAISE 'merge: only in a transaction that sees what others have given meanwhile';
@@ -392,17 +407,13 @@ BEGIN
 	END LOOP;
 	DELETE FROM contribution WHERE ctid = ANY (ARRAY(SELECT ctid FROM contribution WHERE epoch <= gone FOR UPDATE SKIP LOCKED));
 	DELETE FROM budget WHERE ctid = ANY (ARRAY(SELECT ctid FROM budget WHERE epoch <= gone FOR UPDATE SKIP LOCKED));
-	FOR r IN SELECT digest, kind, class, epoch FROM (SELECT DISTINCT digest, kind, class, epoch FROM contribution
-			WHERE owner OR (contributor = session_user AND epoch > epoch_now() - value_of('late_epochs'))) f
-			WHERE is_due(digest, kind, class, epoch) ORDER BY random() LIMIT most LOOP
+	FOR r IN SELECT * FROM callers() WHERE is_due(digest, kind, class, epoch) ORDER BY random() LIMIT most LOOP
 		PERFORM merge_epoch(r.digest, r.kind, r.class, r.epoch);
 		PERFORM merge_fleet(r.digest, r.kind, r.class);
 		done := done + 1;
 	END LOOP;
-	-- Epochs that two merged at the same time: each saw one of them.
-	FOR r IN SELECT DISTINCT m.digest, m.kind, m.class FROM merged_now m JOIN fleet_newest f USING (digest, kind, class)
-			WHERE done < most AND m.written >= pg_snapshot_xmin(f.seen) AND is_news(m.written, f.seen) AND (owner OR EXISTS (SELECT FROM contribution n WHERE n.digest = m.digest
-			AND n.kind = m.kind AND n.class = m.class AND n.epoch = m.epoch AND n.contributor = session_user)) LIMIT most - done LOOP
+	FOR r IN SELECT digest, kind, class FROM callers() GROUP BY digest, kind, class HAVING is_behind(digest, kind, class)
+			LIMIT most - done LOOP
 		PERFORM merge_fleet(r.digest, r.kind, r.class);
 	END LOOP;
 	RETURN done;
