@@ -405,7 +405,8 @@ static void add_states(struct attribution *r, const struct attribute *a, uint32_
 
 	const struct stateset_item *item = stateset_of(&a->states, file, &n);
 	r->counter[COUNTER_NOSTATES] += n;
-	if (!n || !target->index || !resolver->interpret)
+	if (!n || !target->index || !resolver->interpret ||
+	    (resolver->lacks && !resolver->lacks(resolver->ctx, target)))
 		return;
 	struct attribute_module *m = attribution_module(r, target->module);
 	m->states += n;		/* also when it fails: it would again */

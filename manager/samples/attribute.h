@@ -46,6 +46,8 @@ struct attribute_resolver {
 	 * function, or when it returns -1, the states are dropped, and counted as dropped. */
 	int (*interpret)(void *ctx, const struct attribute_target *target, struct bytes states,
 			 struct edgecounts *out, struct err *err);
+	/* Are states of the module worth to be interpreted?  NULL: always. */
+	bool (*lacks)(void *ctx, const struct attribute_target *target);
 	/* What code is called that a process made, *answer, which is zeroed; may be NULL. */
 	void (*made)(void *ctx, const struct madeset_question *q,
 		     struct madeset_answer *answer);

@@ -51,6 +51,8 @@ struct module_services {
 	 * NULL: states are not interpreted. */
 	int (*interpret)(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 			 struct err *err);
+	/* Is it worth to interpret the module's states?  NULL: always. */
+	bool (*lacks)(void *ctx, const struct store_module *m);
 	/* The file, of unknown content, may be a generation of which the store has no record:
 	 * MADE_ADOPTED, it is shown to be one; *original, *number (0: it counts, and has none)
 	 * and its block map, appended to *map.  MADE_NOT; MADE_LATER.  NULL: nobody can say. */

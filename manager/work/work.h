@@ -94,6 +94,7 @@ struct work {
 	/* why another policy than the one in the file is in force; "" if it is not */
 	char policy_trouble[1200];
 	char no_room[160];		/* on the store's disk, and what follows; "" there is */
+	double samples;			/* of all modules, when that was decided last */
 	bool registers;			/* asked of the monitor */
 	char registers_why[320];
 	struct {		/* of what Morph itself takes: what is entered already */
@@ -200,6 +201,7 @@ void work_made_end(struct work *w);
 /* The interpreter of struct module_services; ctx is the work. */
 int work_interpret(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 		   struct err *err);
+bool work_lacks(void *ctx, const struct store_module *m);
 
 /* Brings w->no_room up to date, and says in the log when that changes (work_room.c). */
 bool work_has_room(struct work *w);

@@ -170,9 +170,9 @@ int work_open(struct work *w, struct err *err)
 	const struct module_services services = {
 		.open = open_module, .open_original = open_original,
 		.open_live = open_live, .analyze = analyze_module,
-		.interpret = work_interpret, .adopt = work_adopt, .wait_ms = wait_ms,
-		.go_on = go_on, .allows = module_allowed, .bequeath = work_bequeath,
-		.made = work_made, .ctx = w,
+		.interpret = work_interpret, .lacks = work_lacks, .adopt = work_adopt,
+		.wait_ms = wait_ms, .go_on = go_on, .allows = module_allowed,
+		.bequeath = work_bequeath, .made = work_made, .ctx = w,
 	};
 	uint64_t born_ns;		/* asked here, so that it is right later */
 

@@ -49,6 +49,16 @@ int work_interpret(void *ctx, int fd, int original, struct bytes states, struct 
 	return rc;
 }
 
+/* Who is asked takes a second of CPU time for a large program, each time that samples are taken
+ * in: not for a module that has what it needs while another one lacks it. */
+bool work_lacks(void *ctx, const struct store_module *m)
+{
+	const struct work *w = ctx;
+
+	return w->policy->registers != SWITCH_AUTO || w->samples <= 0 ||
+	       evidence_lacking(m->samples / w->samples, m->states, true);
+}
+
 /* --- when to take them --- */
 
 struct lookout {
@@ -90,8 +100,10 @@ static int want_registers(struct work *w, bool *on, struct err *err)
 			       "%s, as the policy says", *on ? "on" : "off");	/* fits */
 		return 0;
 	}
-	if (store_module_each(w->store, add_samples, &l, err) < 0 ||
-	    store_module_each(w->store, find_lacking, &l, err) < 0)
+	if (store_module_each(w->store, add_samples, &l, err) < 0)
+		return -1;
+	w->samples = l.samples;
+	if (store_module_each(w->store, find_lacking, &l, err) < 0)
 		return -1;
 	*on = l.found;
 	(void)snprintf(w->registers_why, sizeof(w->registers_why), "%s", l.found ? l.why :

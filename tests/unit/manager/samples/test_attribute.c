@@ -421,40 +421,49 @@ static void states_become_edges_of_the_original(void **state)
 	spaces_free(s);
 }
 
-static void an_ill_or_lying_interpreter_costs_states_but_no_samples(void **state)
+static bool lacks_nothing(void *ctx, const struct attribute_target *target)
+{
+	return ctx || target->module != 5;
+}
+
+static void an_ill_lying_or_needless_interpreter_costs_no_samples(void **state)
 {
 	static const char
 		*const lie[] = {
-			NULL,
-			"",
-			"nonsense",
+			NULL, "", "nonsense",
 			EDGES_OF("11" ZEROS),
 			EDGES_OF(ZEROS) "edge 0x401000 0x401010\n",
 			EDGES_OF("1111111111111111111111111111111111111111111111111111111111111"
 				 "111") "edge 0x401000 0x401010 3.000\n",
 			EDGES_OF(ZEROS) "outside 0.000\nblock 0x401000 3.000\n",
+			good_answer,		/* not asked for */
 		};
+	struct attribute_resolver by = interpreting;
 	struct spaces *s = spaces_new(NULL);
 	struct attribute *a = attribute_new(s);
 	struct err err;
 	int fd;
 
 	(void)state;
+	interpreted = 0;
 	for (unsigned i = 0; i < sizeof(lie) / sizeof(lie[0]); i++) {
 		struct attribution out = { 0 };
 
+		if (lie[i] == good_answer)
+			by.lacks = lacks_nothing;
 		answer = lie[i];
 		struct spool_writer *w = log_begin(&fd);
 		put_map(w, 10, 0x55001000, 0x1000, 0x1000, 1, "/orig");
 		put_states(w, 10, 0x55001004, 2);
 		gather(a, w, fd);
-		assert_int_equal(attribute_resolve(a, &interpreting, &out, &err), 0);
+		assert_int_equal(attribute_resolve(a, &by, &out, &err), 0);
 		assert_int_equal(out.counter[COUNTER_KNOWN], 2);
 		assert_int_equal(out.counter[COUNTER_NOSTATES], 2);
 		assert_int_equal(out.counter[COUNTER_STATES], 0);
 		assert_int_equal(out.module[0].edges.nedge, 0);
 		attribution_free(&out);
 	}
+	assert_int_equal(interpreted, sizeof(lie) / sizeof(lie[0]) - 1);
 	attribute_free(a);
 	spaces_free(s);
 }
@@ -677,7 +686,7 @@ int main(void)
 		cmocka_unit_test(a_second_spool_adds_to_the_first),
 		cmocka_unit_test(a_crash_counts_for_where_the_fault_was_and_for_the_program),
 		cmocka_unit_test(states_become_edges_of_the_original),
-		cmocka_unit_test(an_ill_or_lying_interpreter_costs_states_but_no_samples),
+		cmocka_unit_test(an_ill_lying_or_needless_interpreter_costs_no_samples),
 		cmocka_unit_test(time_of_processes_goes_to_generations),
 		cmocka_unit_test(a_failed_resolve_leaves_the_result_alone),
 		cmocka_unit_test(many_places_fold_into_few_blocks),
