@@ -108,6 +108,9 @@ void show_problems(struct work *w, struct client *cl)
 
 	if (!work_has_room(w))
 		add(t, "error", "disk full", "%s", w->no_room);
+	if (w->ask->not_run[0])
+		add(t, "error", "jobs", "programs of Morph cannot be run, so nothing is "
+		    "analysed, laid out or proven: %s", w->ask->not_run);
 	if (w->policy_trouble[0])
 		add(t, "error", "wrong policy", "%s", control_trusted(cl) ? w->policy_trouble :
 		    "another one is in force");

@@ -75,6 +75,7 @@ struct job {
 	int pidfd, reason_fd;
 	int out[JOB_MAX_OUT];
 	struct patience wall;		/* then it is killed */
+	unsigned cpu_s;
 	uint64_t stopped_ms;		/* since when; 0: it runs */
 	bool timed_out;
 	char reason[1024];
@@ -95,7 +96,7 @@ static void child_fail(const char *what)
 {
 	/* then we end */
 	(void)dprintf(2, "cannot start: %s: %s\n", what, strerror(errno));
-	_exit(1);
+	_exit(JOB_NOT_RUN);
 }
 
 static void limit(int resource, uint64_t value, const char *name)
@@ -325,7 +326,7 @@ static void child(const struct job_spec *spec, const int *out, int reason_fd, in
 	drop(spec);
 	if (confine_program(PROGRAM_FD, FIRST_FD + spec->nin, FIRST_FD + n, &err) < 0) {
 		(void)dprintf(2, "cannot start: %s\n", err.text);	/* then we end */
-		_exit(1);
+		_exit(JOB_NOT_RUN);
 	}
 	fexecve(PROGRAM_FD, arg, env);
 	child_fail(program_path(spec));
@@ -423,6 +424,7 @@ struct job *job_start(const struct job_spec *spec, struct err *err)
 		return NULL;
 	}
 	j->kind = spec->kind;
+	j->cpu_s = spec->cpu_s;
 	j->pid = j->pidfd = j->reason_fd = -1;
 	for (int i = 0; i < JOB_MAX_OUT; i++)
 		j->out[i] = -1;
@@ -555,6 +557,33 @@ static uint64_t cpu_ms(const struct rusage *used)
 	       (uint64_t)(used->ru_utime.tv_usec + used->ru_stime.tv_usec) / 1000;
 }
 
+/* Who crashes or takes too long does so again with the same file.  A missing library is told by
+ * 127, a program of another version does not know the command, one that is killed lacks memory,
+ * and ours do not fail without a word. */
+static int exit_code_of(const struct job *j, int status, uint64_t cpu)
+{
+	/* the kernel counts by ticks what it ends for its CPU time */
+	bool too_long = j->timed_out || 2 * cpu >= 1000 * (uint64_t)j->cpu_s;
+
+	if (WIFSIGNALED(status))
+		return WTERMSIG(status) == SIGKILL && !too_long ? JOB_NOT_RUN : 1;
+	if (j->timed_out)
+		return 1;
+	int code = WEXITSTATUS(status);
+	return code == 2 || code > 3 || (code == 1 && !j->nreason) ? JOB_NOT_RUN : code;
+}
+
+enum err_kind job_err_kind(const struct job_result *r)
+{
+	return r->exit_code == 0 ? ERR_NONE : r->exit_code == 3 ? ERR_REFUSED :
+	       r->exit_code == JOB_NOT_RUN ? ERR_SYS : ERR_INPUT;
+}
+
+enum err_kind job_proof_kind(const struct job_result *r)
+{
+	return r->exit_code == JOB_NOT_RUN ? ERR_SYS : ERR_REFUSED;
+}
+
 int job_step(struct job *j, struct job_result *out)
 {
 	int status;
@@ -576,9 +605,7 @@ int job_step(struct job *j, struct job_result *out)
 		read_reason(j);
 	memset(out, 0, sizeof(*out));
 	out->cpu_ms = cpu_ms(&used);
-	out->exit_code = pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1;
-	if (j->timed_out || out->exit_code > 3)
-		out->exit_code = 1;
+	out->exit_code = pid > 0 ? exit_code_of(j, status, out->cpu_ms) : 1;
 	if (out->exit_code == 0 && seal_outputs(j, out) < 0)
 		out->exit_code = 1;
 	else if (out->exit_code)

@@ -110,8 +110,12 @@ struct job_spec {
 	bool background;		/* nobody waits: only with CPU time that is left over */
 };
 
+/* Its program could not be run as it should, or was killed by others: that says nothing of the
+ * files that it was to read. */
+enum { JOB_NOT_RUN = 4 };
+
 struct job_result {
-	int exit_code;			/* 0 done, 1 failed, 2 wrong usage, 3 refused */
+	int exit_code;			/* 0 done, 1 failed, 3 refused, or JOB_NOT_RUN */
 	char reason[1024];		/* one line when it is not 0 */
 	uint64_t cpu_ms;		/* user and system time */
 	int nout, out[JOB_MAX_OUT];	/* the caller's; none unless exit_code is 0 */
@@ -125,6 +129,10 @@ struct job *job_start(const struct job_spec *spec, struct err *err);
 int job_poll(const struct job *j, struct pollfd p[2]);
 /* 1: ended, *out filled; 0: still running. */
 int job_step(struct job *j, struct job_result *out);
+/* Of a job that was to do something: ERR_INPUT, its input is at fault; and of a proof:
+ * ERR_REFUSED.  ERR_SYS: neither. */
+enum err_kind job_err_kind(const struct job_result *r);
+enum err_kind job_proof_kind(const struct job_result *r);
 /* Stops it where it is, and lets it go on.  What it may take of CPU time counts on as it
  * should; the wall-clock time that is left to it stays what it is while it is stopped. */
 void job_stop(struct job *j);

@@ -75,7 +75,8 @@ static int reply(struct requests *p, enum err_kind kind, int exit_code, const ch
 	struct msg m = { .type = MSG_REPLY, .serial = p->request.serial, .nfd = nfd };
 
 	m.num[MSG_REPLY_status] = kind;
-	m.num[MSG_REPLY_exit_code] = (uint64_t)exit_code;
+	m.num[MSG_REPLY_exit_code] = p->not_run ? JOB_NOT_RUN : (uint64_t)exit_code;
+	p->not_run = false;
 	end_job(p);
 	m.num[MSG_REPLY_cpu_ms] = p->job_cpu_ms < UINT32_MAX ? p->job_cpu_ms : UINT32_MAX;
 	p->job_cpu_ms = 0;
@@ -265,8 +266,8 @@ static int finish_install(struct requests *p, const struct job_result *proof, st
 	bool counts = m->num[MSG_INSTALL_counting] != 0;
 
 	if (proof->exit_code) {
-		err_set(&why, ERR_REFUSED, "'%s': not proven to be the same program: %s",
-			m->text, proof->reason);
+		err_set(&why, job_proof_kind(proof), "'%s': not proven to be the same program: "
+			"%s", m->text, proof->reason);
 		return refuse(p, &why, err);
 	}
 	/* What would count for nobody is not installed. */
@@ -344,7 +345,7 @@ static int finish_restore(struct requests *p, const struct job_result *proof, st
 
 	if (proof->exit_code == 0)
 		return restore(p, true, err);
-	err_set(&why, ERR_REFUSED, "'%s': not shown to be an edited generation: %s",
+	err_set(&why, job_proof_kind(proof), "'%s': not shown to be an edited generation: %s",
 		p->request.text, proof->reason);
 	return refuse(p, &why, err);
 }
@@ -452,8 +453,8 @@ static int finish_live(struct requests *p, const struct job_result *proof, struc
 	struct err why = { 0 };
 
 	if (proof->exit_code) {
-		err_set(&why, ERR_REFUSED, "'%s': not proven to be fit for running processes: "
-			"%s", m->text, proof->reason);
+		err_set(&why, job_proof_kind(proof), "'%s': not proven to be fit for running "
+			"processes: %s", m->text, proof->reason);
 		return refuse_live(p, &why, err);
 	}
 	end_job(p);
@@ -612,7 +613,6 @@ int requests_step(struct requests *p, struct err *err)
 	struct err why = { 0 };
 	char owner[MADEFILE_OWNER];
 	int rc, fd;
-
 	if (livework_step(p->live, &live))
 		return after_live(p, &live, err);
 	if (madefile_step(&p->made, &fd, owner, &why))
@@ -624,6 +624,7 @@ int requests_step(struct requests *p, struct err *err)
 	if (!p->job || !job_step(p->job, &result))
 		return 0;
 	p->job_cpu_ms += result.cpu_ms;
+	p->not_run = result.exit_code == JOB_NOT_RUN;
 	if (p->request.type == MSG_INSTALL)
 		rc = finish_install(p, &result, err);
 	else if (p->request.type == MSG_RESTORE)
@@ -631,8 +632,7 @@ int requests_step(struct requests *p, struct err *err)
 	else if (is_live(&p->request))
 		rc = finish_live(p, &result, err);
 	else
-		rc = reply(p, result.exit_code == 0 ? ERR_NONE : result.exit_code == 3 ?
-			   ERR_REFUSED : ERR_INPUT, result.exit_code, result.reason,
+		rc = reply(p, job_err_kind(&result), result.exit_code, result.reason,
 			   result.nout, result.out, err);
 	job_result_close(&result);
 	return rc;

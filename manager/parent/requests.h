@@ -44,6 +44,7 @@ struct requests {
 	/* of jobs that have ended, not told yet: it is told even if nobody waits for the job
 	 * any more, with the next answer */
 	uint64_t job_cpu_ms;
+	bool not_run;			/* what a job's program is to do cannot be done here */
 	bool syncing;		/* SYNC: the monitor has been asked */
 	struct patience sync;	/* then it counts as silent */
 	bool swap_failed;	/* traces may be left; whoever sees to them takes this back */

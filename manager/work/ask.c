@@ -119,6 +119,10 @@ static int ask(struct ask *a, struct msg *m, int nfd, struct err *err)
 	struct msg *r = &a->reply;
 	a->job_cpu_ms += r->num[MSG_REPLY_cpu_ms];
 	a->cost_ms[cost_of(m)] += r->num[MSG_REPLY_cpu_ms];
+	if (r->num[MSG_REPLY_exit_code] == JOB_NOT_RUN)
+		(void)snprintf(a->not_run, sizeof(a->not_run), "%.150s", r->text);
+	else if (m->type == MSG_RUN_JOB || m->type == MSG_INSTALL)
+		a->not_run[0] = '\0';
 	if (r->num[MSG_REPLY_status] == ERR_NONE &&
 	    (r->nfd == nfd || (nfd == ANY_NFD && r->nfd <= 1)))
 		return 0;

@@ -43,6 +43,7 @@ struct ask {
 
 	uint64_t job_cpu_ms;		/* CPU time of all jobs so far */
 	uint64_t cost_ms[ASK_NCOST];	/* the same by what they were for */
+	char not_run[160];		/* why the last job could not be run, JOB_NOT_RUN; "" */
 	enum yield_kind yields;		/* of jobs that are asked for */
 
 	/* Of the question under way. */

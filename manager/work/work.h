@@ -95,6 +95,7 @@ struct work {
 	char policy_trouble[1200];
 	char no_room[160];		/* on the store's disk, and what follows; "" there is */
 	double samples;			/* of all modules, when that was decided last */
+	uint64_t not_run_ms;		/* when jobs that cannot be run are tried again */
 	bool registers;			/* asked of the monitor */
 	char registers_why[320];
 	struct {		/* of what Morph itself takes: what is entered already */
@@ -202,6 +203,8 @@ void work_made_end(struct work *w);
 int work_interpret(void *ctx, int fd, int original, struct bytes states, struct wr *edges,
 		   struct err *err);
 bool work_lacks(void *ctx, const struct store_module *m);
+/* -1: jobs cannot be run (ask->not_run); it has been tried lately. */
+int work_try_jobs(struct work *w, struct err *err);
 
 /* Brings w->no_room up to date, and says in the log when that changes (work_room.c). */
 bool work_has_room(struct work *w);

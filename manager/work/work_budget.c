@@ -16,6 +16,8 @@
 #include "manager/work/work.h"
 #include "policy/policy.h"
 
+enum { NOT_RUN_AGAIN_MS = 600000 };
+
 int work_budget(struct work *w, uint32_t owner, uint64_t bytes, struct err *err)
 {
 	const unsigned max_s = w->policy->owner_cpu_per_day_s;
@@ -51,6 +53,17 @@ int work_budget_left(struct work *w, uint32_t owner, uint64_t bytes, const struc
 	    0)
 		return -1;
 	return cpu_s < p->cpu_per_day_s;
+}
+
+/* A job that fails at once is cheap, but what was laid out before its proof fails is not. */
+int work_try_jobs(struct work *w, struct err *err)
+{
+	if (!w->ask->not_run[0])
+		return 0;
+	if (w->now_ms() < w->not_run_ms)
+		return err_set(err, ERR_SYS, "jobs cannot be run: %s", w->ask->not_run);
+	w->not_run_ms = w->now_ms() + NOT_RUN_AGAIN_MS;
+	return 0;
 }
 
 void work_charge(struct work *w, int64_t module, uint32_t owner, uint64_t bytes)

@@ -121,6 +121,8 @@ static void automatic(struct work *w)
 	struct policy policy;
 	struct err err = { 0 };
 
+	if (work_try_jobs(w, &err) < 0)
+		return;			/* told by `status` */
 	/* What was given up is done again if the policy still says so. */
 	if (w->again[0] && (work_rule(w, w->again, &policy), !policy.automatic))
 		w->again[0] = '\0';

@@ -50,6 +50,8 @@ static int analyze_module(void *ctx, const char *path, int fd, struct wr *table,
 	const uint32_t owner = work_owner(fd);
 	int out;
 
+	if (!w->asked_by_trusted && work_try_jobs(w, err) < 0)
+		return -1;
 	/* Later, with the samples of another day. */
 	if (!w->asked_by_trusted && work_budget(w, owner, 0, err) < 0) {
 		if (err)

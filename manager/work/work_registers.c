@@ -32,7 +32,8 @@ int work_interpret(void *ctx, int fd, int original, struct bytes states, struct 
 
 	if (job.in[1] < 0)
 		return -1;
-	if (!w->asked_by_trusted && work_budget(w, owner, 0, err) < 0) {
+	if (!w->asked_by_trusted &&
+	    (work_try_jobs(w, err) < 0 || work_budget(w, owner, 0, err) < 0)) {
 		close(job.in[1]);
 		return -1;
 	}

@@ -75,6 +75,21 @@ check "and of none where there is none" grep -qE "bin/sort +yes" <<<"$(ctl polic
 check_here "the daemon ends" stop_daemon
 check "one that does not answer is an error" checked 1 "does not answer"
 
+# An Editor that cannot be run, as after an update of a library: no file is refused for it.
+rm -rf "${root:?}/store"
+seq 300000 >"$root/numbers"
+sorts() { "$root/bin/sort" -n "$root/numbers"; }
+check_here "a daemon whose Editor cannot be run" start_daemon --morph-edit /bin/false
+told() { sorts >/dev/null; ctl status --sync >/dev/null; checked 1 '^error +jobs +programs of Morph cannot be run, .*failed without a reason'; }
+check "is an error" within 30 told
+check "a user is told so" grep -q "^error  *jobs" <<<"$(as_another status --check)"
+check "no file is refused" not grep -q refused <<<"$(ctl list --json)"
+check_here "it ends" stop_daemon
+check_here "with one that can" start_daemon
+check "the file is known as ever" sampled sort 20 sorts
+check "and nothing is wrong" not grep -q "^error" <<<"$(ctl status --check)"
+check_here "it ends, too" stop_daemon
+
 # A full disk.
 mkdir -p "$root/store"
 rm -rf "${root:?}/store"/*

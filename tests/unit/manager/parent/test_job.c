@@ -77,7 +77,11 @@ static int play(int argc, char **argv)
 		for (;;)
 			;
 	if (strcmp(what, "crash") == 0)
-		(void)raise(SIGSEGV);
+		__builtin_trap();	/* the first of a namespace ignores what it sends */
+	if (strcmp(what, "lib") == 0 || strcmp(what, "usage") == 0) {
+		(void)fprintf(stderr, "%s\n", what);
+		return what[0] == 'l' ? 127 : 2;
+	}
 	/* leaves a child behind that keeps everything open */
 	if (strcmp(what, "fork") == 0) {
 		if (fork() == 0)
@@ -523,6 +527,31 @@ static void a_crash_is_named(void **state)
 	assert_true(r.reason[0] != '\0');
 }
 
+/* It is not the file's fault, which must not be refused for it. */
+static void a_program_that_cannot_run_is_told_from_a_file_that_fails(void **state)
+{
+	static const char *const what[] = { "lib", "usage", "silent" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
+		struct job_result r = run(JOB_ANALYZE, what[i], 60);
+
+		assert_int_equal(r.exit_code, JOB_NOT_RUN);
+		assert_int_equal(job_err_kind(&r), ERR_SYS);
+		assert_int_equal(job_proof_kind(&r), ERR_SYS);
+		assert_true(r.reason[0] != '\0');
+	}
+	struct job *j = start_spinning(60, 60);
+	assert_int_equal(kill(job_process(j), SIGKILL), 0);	/* as for memory */
+	struct job_result killed = end_of(j);
+	assert_int_equal(killed.exit_code, JOB_NOT_RUN);
+	struct job_result crash = run(JOB_ANALYZE, "crash", 60);
+	struct job_result refuse = run(JOB_ANALYZE, "refuse", 60);
+	assert_int_equal(job_err_kind(&crash), ERR_INPUT);
+	assert_int_equal(job_proof_kind(&crash), ERR_REFUSED);
+	assert_int_equal(job_err_kind(&refuse), ERR_REFUSED);
+}
+
 static void outputs_cannot_change_any_more(void **state)
 {
 	struct job_result r = run(JOB_SYMBOLS, "fork", 60);
@@ -585,6 +614,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_stopped_job_can_be_ended),
 		cmocka_unit_test(a_job_ends_with_who_started_it),
 		cmocka_unit_test(a_crash_is_named),
+		cmocka_unit_test(a_program_that_cannot_run_is_told_from_a_file_that_fails),
 		cmocka_unit_test(outputs_cannot_change_any_more),
 		cmocka_unit_test(a_wrong_number_of_inputs_is_refused),
 	};

@@ -175,23 +175,29 @@ static void the_proof_is_about_the_named_content(void **state)
 	assert_int_equal(reply(f, &nfd), ERR_REFUSED);
 }
 
-static void install_wants_a_proof(void **state)
+static int install_by(struct fixture *f, const char *verifier)
 {
-	struct fixture *f = *state;
 	struct msg m = install_over_self();
 	struct pollfd p[2];
 	struct err err;
 	int nfd;
 
+	f->options.morph_verify = verifier;
 	assert_int_equal(requests_take(&f->requests, &m, &err), 0);
-	assert_non_null(f->requests.job);		/* the verifier here is /bin/false */
+	assert_non_null(f->requests.job);
 	while (f->requests.busy) {
 		int timeout = requests_poll(&f->requests, p);
 
 		(void)poll(p, 2, timeout);
 		assert_int_equal(requests_step(&f->requests, &err), 0);
 	}
-	assert_int_equal(reply(f, &nfd), ERR_REFUSED);
+	return reply(f, &nfd);
+}
+
+static void install_wants_a_proof(void **state)
+{
+	assert_int_equal(install_by(*state, "/bin/cat"), ERR_REFUSED);	/* which says why */
+	assert_int_equal(install_by(*state, "/bin/false"), ERR_SYS);	/* cannot be run */
 }
 
 /* Asks for a job that never ends, this program by another name, and lets it take that much

@@ -145,6 +145,27 @@ static void what_jobs_cost_is_told_by_what_they_are_for(void **state)
 	assert_int_equal(a->cost_ms[ASK_PROOFS], 80);
 }
 
+static void that_jobs_cannot_be_run_is_known_until_one_is(void **state)
+{
+	const struct ask_job job = { .kind = JOB_ANALYZE };
+	const struct ask_limits limits = { 100, 10 };
+	struct ask *a = *state;
+	struct err err;
+	int none;
+
+	replies(ERR_SYS, "no library", 0);
+	parent.reply.num[MSG_REPLY_exit_code] = JOB_NOT_RUN;
+	assert_int_equal(ask_run_job(a, &job, &limits, &none, 0, &err), -1);
+	assert_int_equal(err.kind, ERR_SYS);
+	assert_string_equal(a->not_run, "no library");
+	replies(ERR_REFUSED, "", 0);
+	assert_int_equal(ask_check(a, "/usr/bin/su", NULL, true, &err), -1);
+	assert_string_equal(a->not_run, "no library");	/* that was none */
+	replies(ERR_INPUT, "a bad file", 0);
+	assert_int_equal(ask_run_job(a, &job, &limits, &none, 0, &err), -1);
+	assert_string_equal(a->not_run, "");
+}
+
 static void a_refusal_is_told_as_it_is(void **state)
 {
 	struct ask *a = *state;
@@ -303,6 +324,7 @@ int main(void)
 		TEST(a_flood_leaves_others_their_turn),
 		TEST(an_answer_brings_its_descriptor_and_what_it_cost),
 		TEST(what_jobs_cost_is_told_by_what_they_are_for),
+		TEST(that_jobs_cannot_be_run_is_known_until_one_is),
 		TEST(a_refusal_is_told_as_it_is),
 		TEST(names_are_told_before_the_question),
 		TEST(descriptors_that_nobody_wants_are_closed),
