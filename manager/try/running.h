@@ -29,6 +29,7 @@ struct running {
 	int kind;		/* of work; -1: there is none that can be counted */
 	bool in;		/* they are mapped, or some of them */
 	double turn_s, pair_s;
+	double before_s;	/* what was before its pairs took */
 	unsigned idle;		/* pairs in which nothing was done */
 	struct ratio ratio;
 	uint64_t pause_us[RUNNING_SWAPS];	/* of the last ones, in a ring */

@@ -43,6 +43,7 @@ struct trial {
 	struct trial_module module[TRIAL_MODULES];
 	unsigned nmodule;
 	bool side_by_side;	/* pairs run in slices of one CPU */
+	double before_s;	/* that what was before the pairs took */
 	double pair_s;		/* that the first pair took */
 	struct ratio ratio;
 	bool errors_differ;	/* its standard error differs from run to run: not compared */

@@ -132,6 +132,7 @@ static void choose_turn(struct running *t)
 int running_measure(struct running *t, struct err *err)
 {
 	choose_turn(t);
+	t->before_s = progress_elapsed_s(t->begun_s);
 	progress_say(t->begun_s, "in turns of %.1f s with and without it: CPU time for each %s",
 		    t->turn_s, procwork_unit[t->kind]);
 	while (t->ratio.n < RATIO_PAIRS_MAX &&
@@ -146,6 +147,11 @@ int running_measure(struct running *t, struct err *err)
 		if (ratio_known(&t->ratio))
 			break;
 	}
+	/* those that counted, with what the others took */
+	double each_s = t->ratio.n ? (progress_elapsed_s(t->begun_s) - t->before_s) /
+				     t->ratio.n : 0;
+	if (each_s > t->pair_s)
+		t->pair_s = each_s;
 	ratio_end(&t->ratio);
 	return 0;
 }

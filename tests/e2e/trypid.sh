@@ -121,11 +121,12 @@ grep -q "taken out again\|live --off" "$root/killed.told" && not_ok "what has en
 
 # NAME ARGUMENT...: where the machine is too busy for the time, as much of it as it asks for
 whole() {
-	local time=10
+	local time=10 asked
 	while try --burst=0.5 --pid="$pid" --time=$time "${@:2}" >"$root/$1.said" 2>"$root/$1.told" </dev/null 9>&-
 		echo $? >"$root/$1.code"
 		grep -q "too few\|no moment for it" "$root/$1.said" "$root/$1.told" && [ "$time" -lt 200 ]; do
-		time=$((time * 3))
+		asked=$(sed -n 's/.*too few: --time=\([0-9]*\).*/\1/p;T;q' "$root/$1.said")
+		time=${asked:-$((time * 3))}
 	done
 }
 start "$root/keep.out" "$root/perl" "$root/loop.pl"
