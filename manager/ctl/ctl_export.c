@@ -21,10 +21,10 @@
 #include "manager/ctl/ctl_evidence.h"
 #include "manager/ctl/ctl_page.h"
 #include "manager/ctl/profile_log.h"
-#include "manager/ctl/tempfolder.h"
 #include "manager/parent/program.h"
 #include "manager/report/evidence.h"
 #include "manager/report/export.h"
+#include "manager/try/tempfolder.h"
 
 enum { PROFILE_MAX = 1 << 30 };
 
@@ -155,7 +155,7 @@ static int choose_of_log(const struct request *r, struct arena *a, struct chosen
 	char *why = NULL;
 	size_t n;
 
-	if (tempfolder_make(&tmp, err) < 0)
+	if (tempfolder_make(&tmp, "morph-export", err) < 0)
 		return -1;
 	places.why = memory_need(open_memstream(&why, &n));
 	int rc = profile_log_write(r->input[0], tmp.path, &places, NULL, err);

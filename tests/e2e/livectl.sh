@@ -11,7 +11,7 @@ other=
 thrower=
 trap 'kill -9 $pid $other $thrower 2>/dev/null; rm -rf "$root"' EXIT
 cp "$(readlink -f /usr/bin/perl)" "$root/perl" || skip_all "there is no perl"
-mkdir "$root/store"
+# $root/store is not there: the first one makes it
 cat >"$root/loop.pl" <<'END'
 $| = 1;
 my $n = 0;

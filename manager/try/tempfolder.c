@@ -1,33 +1,26 @@
 /* tempfolder.c - a folder that a child removes when the process is gone, by Ctrl-C for one
  *
- * Tested by tests/e2e/export.sh.
+ * Tested by tests/e2e/export.sh and tests/e2e/trypid.sh.
  */
-#include "manager/ctl/tempfolder.h"
+#include "manager/try/tempfolder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "manager/try/folder.h"
 
-static void remove_folder(const char *path)
-{
-	DIR *d = opendir(path);
-	struct dirent *ent;
-
-	while (d && (ent = readdir(d)))
-		if (ent->d_name[0] != '.')
-			(void)unlinkat(dirfd(d), ent->d_name, 0);	/* a temporary one */
-	if (d)
-		closedir(d);
-	(void)rmdir(path);		/* likewise */
-}
+/* Chosen. */
+enum { TRIES = 100, AGAIN_NS = 200000000, FIRST_FD = 3 };
 
 /* From before there is a folder: the remover keeps them blocked, they are not for it. */
 static void block(sigset_t *was)
@@ -44,23 +37,30 @@ static void block(sigset_t *was)
 /* Waits until nobody has the other end any more. */
 static void run_remover(const struct tempfolder *t, int gone)
 {
+	const struct timespec wait = { 0, AGAIN_NS };
+	struct err again;
 	char byte;
 
-	close(t->alive);
+	/* locks are among what it has inherited */
+	(void)syscall(SYS_close_range, gone + 1, ~0U, 0);
+	if (gone > FIRST_FD)
+		(void)syscall(SYS_close_range, FIRST_FD, gone - 1, 0);
 	while (read(gone, &byte, 1) < 0 && errno == EINTR)
 		;
-	remove_folder(t->path);
+	/* a program that it began may still write there */
+	for (int i = 0; i < TRIES && folder_remove(t->path, &again) < 0; i++)
+		(void)nanosleep(&wait, NULL);	/* or less */
 	_exit(0);
 }
 
-int tempfolder_make(struct tempfolder *out, struct err *err)
+int tempfolder_make(struct tempfolder *out, const char *name, struct err *err)
 {
 	const char *tmp = getenv("TMPDIR");
 	sigset_t was;
 	int end[2], rc = -1;
 
-	if (snprintf(out->path, sizeof(out->path), "%s/morph-export.XXXXXX",
-		     tmp && *tmp ? tmp : "/tmp") >= PATH_MAX)
+	if (snprintf(out->path, sizeof(out->path), "%s/%s.XXXXXX",
+		     tmp && *tmp ? tmp : "/tmp", name) >= PATH_MAX)
 		return err_set(err, ERR_USAGE, "TMPDIR: too long");
 	if (pipe2(end, O_CLOEXEC) < 0)
 		return err_set(err, ERR_SYS, "pipe: %s", strerror(errno));

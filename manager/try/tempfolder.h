@@ -1,6 +1,6 @@
 /* tempfolder.h - a folder for a moment, which does not stay, however the process ends */
-#ifndef MANAGER_CTL_TEMPFOLDER_H
-#define MANAGER_CTL_TEMPFOLDER_H
+#ifndef MANAGER_TRY_TEMPFOLDER_H
+#define MANAGER_TRY_TEMPFOLDER_H
 
 #include <limits.h>
 #include <sys/types.h>
@@ -13,9 +13,9 @@ struct tempfolder {
 	int alive;		/* open as long as this process lives */
 };
 
-/* In TMPDIR, or /tmp. */
-int tempfolder_make(struct tempfolder *out, struct err *err);
-/* With the files in it, which are in no folders. */
+/* In TMPDIR, or /tmp; its name begins so. */
+int tempfolder_make(struct tempfolder *out, const char *name, struct err *err);
+/* With all that is in it. */
 void tempfolder_remove(struct tempfolder *t);
 
 #endif
