@@ -64,6 +64,7 @@ static int swap_once(struct running *t, bool in, struct err *err)
 	for (unsigned i = 0; i < t->nmodule; i++) {
 		if (t->module[i].why.kind != ERR_NONE)
 			continue;
+		t->module[i].mapped = true;	/* or may be */
 		if (splicing_on(&t->splicing, t->o->pid, &t->module[i].made, &said, err) < 0)
 			return -1;
 		t->in = true;
