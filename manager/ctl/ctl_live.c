@@ -119,7 +119,7 @@ static int live_on_process(struct live *l, pid_t pid)
 		failed += rc < 0;
 	}
 	splicing_close(&l->splicing);
-	if (mapped == 0 && failed == 0)
+	if (mapped == 0 && failed == 0 && interrupt_signal() == 0)
 		say_line(stderr, "morphctl: process %d: no samples of its files", (int)pid);
 	return mapped ? 0 : 3;
 }

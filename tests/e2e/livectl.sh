@@ -88,6 +88,11 @@ kill $thrower
 check "a burst that is no number" eval '! live $pid --burst=long 2>/dev/null'
 check "with profiles nothing is sampled" live $pid $other --profiles="$root/profiles"
 [ "$(listed $pid)$(listed $other)" = 11 ] && ok "and several processes get it" || not_ok "and several processes get it"
+check "undo --all takes it out of all, also where there was never a daemon" eval '
+	"$ctl" --socket="$root/sock" undo --all --store="$root/store" >"$root/said" 2>&1 &&
+	grep -q "out of process $pid: done" "$root/said" && grep -q "out of process $other: done" "$root/said"'
+[ "$(listed $pid)$(listed $other)" = 00 ] && live $pid $other --profiles="$root/profiles" >/dev/null 2>&1 &&
+	[ "$(listed $pid)$(listed $other)" = 11 ] && ok "and they get it again" || not_ok "and they get it again"
 
 code() {		# WANTED ARGUMENT...
 	local want=$1 said rc
