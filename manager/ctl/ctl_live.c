@@ -23,6 +23,7 @@
 #include "manager/parent/livefiles.h"
 #include "manager/parent/program.h"
 #include "manager/try/interrupt.h"
+#include "manager/try/sameprogram.h"
 #include "manager/try/splicing.h"
 
 /* Chosen: for how long a process is sampled. */
@@ -142,6 +143,7 @@ static int live_off_process(struct live *l, pid_t pid)
 /* Nobody else is at work with it meanwhile. */
 static int live_process(struct live *l, pid_t pid)
 {
+	struct sameprogram program;
 	struct err err;
 
 	if (!l->off && kill(pid, 0) < 0) {
@@ -153,9 +155,13 @@ static int live_process(struct live *l, pid_t pid)
 		say_line(stderr, "morphctl: %s", err.text);
 		return err_exit_code(&err);
 	}
+	sameprogram_note(&program, pid);
 	int code = l->off ? live_off_process(l, pid) : live_on_process(l, pid);
+	const char *how = l->off || !code ? NULL : sameprogram_else(&program, pid);
+	if (how)
+		say_line(stderr, "morphctl: process %d %s", (int)pid, how);
 	close(lock);
-	return code;
+	return how ? 1 : code;
 }
 
 static int list(const struct live *l)

@@ -131,6 +131,13 @@ else
 	skip "one for which somebody does is refused" "no library can be made here"
 fi
 
+"$root/perl" -e '$SIG{USR1} = sub { exec "sleep", 1000 }; 1 while 1' >/dev/null 2>&1 </dev/null 9>&- &
+thrower=$!
+disown
+{ sleep 1.5; kill -USR1 $thrower; } &
+why="process $thrower runs another program now" check "one that executes something meanwhile is said to" code 1 $thrower --time=3 --burst=0
+kill -9 $thrower
+
 # The original is gone from its path: it comes back all the same.
 rm "$root/perl"
 check "the original comes back from the process itself" live --off $pid $other
