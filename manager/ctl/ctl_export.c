@@ -152,6 +152,7 @@ static int choose_of_log(const struct request *r, struct arena *a, struct chosen
 	struct profile_log_places places = { r->source.at, r->source.binary,
 					     r->source.nbinary, NULL };
 	struct tempfolder tmp;
+	struct err ignored;
 	char *why = NULL;
 	size_t n;
 
@@ -161,7 +162,7 @@ static int choose_of_log(const struct request *r, struct arena *a, struct chosen
 	int rc = profile_log_write(r->input[0], tmp.path, &places, NULL, err);
 	if (rc == 0)
 		rc = look_into(r, tmp.path, a, c, err);
-	tempfolder_remove(&tmp);
+	(void)tempfolder_remove(&tmp, &ignored);	/* it is in $TMPDIR */
 	(void)fclose(places.why);	/* memory */
 	if (rc == 0 && !c->text.p)
 		say_reasons(why);

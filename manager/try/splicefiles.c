@@ -43,8 +43,10 @@ int splicing_scratch(struct splicing *s, struct err *err)
 
 void splicing_close(struct splicing *s)
 {
+	struct err ignored;
+
 	if (s->scratch)
-		tempfolder_remove(&s->temp);
+		(void)tempfolder_remove(&s->temp, &ignored);	/* it is in $TMPDIR */
 	s->scratch = NULL;
 }
 

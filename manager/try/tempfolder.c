@@ -1,12 +1,11 @@
 /* tempfolder.c - a folder that a child removes when the process is gone, by Ctrl-C for one
  *
- * Tested by tests/e2e/export.sh and tests/e2e/trypid.sh.
+ * Tested by tests/e2e/export.sh, tests/e2e/try.sh and tests/e2e/trypid.sh.
  */
 #include "manager/try/tempfolder.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,7 @@
 #include "manager/try/folder.h"
 
 /* Chosen. */
-enum { TRIES = 100, AGAIN_NS = 200000000, FIRST_FD = 3 };
+enum { TRIES = 50, AGAIN_NS = 200000000, FIRST_FD = 3 };
 
 /* From before there is a folder: the remover keeps them blocked, they are not for it. */
 static void block(sigset_t *was)
@@ -48,44 +47,51 @@ static void run_remover(const struct tempfolder *t, int gone)
 	while (read(gone, &byte, 1) < 0 && errno == EINTR)
 		;
 	/* a program that it began may still write there */
-	for (int i = 0; i < TRIES && folder_remove(t->path, &again) < 0; i++)
+	int rc = folder_remove(t->path, &again);
+	for (int i = 0; i < TRIES && rc < 0; i++) {
 		(void)nanosleep(&wait, NULL);	/* or less */
-	_exit(0);
+		rc = folder_remove(t->path, &again);
+	}
+	_exit(rc < 0);
 }
 
 int tempfolder_make(struct tempfolder *out, const char *name, struct err *err)
 {
-	const char *tmp = getenv("TMPDIR");
 	sigset_t was;
 	int end[2], rc = -1;
 
-	if (snprintf(out->path, sizeof(out->path), "%s/%s.XXXXXX",
-		     tmp && *tmp ? tmp : "/tmp", name) >= PATH_MAX)
-		return err_set(err, ERR_USAGE, "TMPDIR: too long");
 	if (pipe2(end, O_CLOEXEC) < 0)
 		return err_set(err, ERR_SYS, "pipe: %s", strerror(errno));
 	out->alive = end[1];
 	block(&was);
-	if (!mkdtemp(out->path)) {
-		err_set(err, ERR_SYS, "temporary folder '%s': %s", out->path, strerror(errno));
-	} else if ((out->remover = fork()) < 0) {
+	out->path = folder_make(name, err);
+	if (out->path && (out->remover = fork()) < 0) {
 		err_set(err, ERR_SYS, "fork: %s", strerror(errno));
 		(void)rmdir(out->path);		/* already failing */
-	} else {
+	} else if (out->path) {
 		if (out->remover == 0)
 			run_remover(out, end[0]);
 		rc = 0;
 	}
 	(void)sigprocmask(SIG_SETMASK, &was, NULL);
 	close(end[0]);
-	if (rc < 0)
+	if (rc < 0) {
 		close(end[1]);
+		free(out->path);
+		out->path = NULL;
+	}
 	return rc;
 }
 
-void tempfolder_remove(struct tempfolder *t)
+int tempfolder_remove(struct tempfolder *t, struct err *err)
 {
+	int status = 1;
+
 	close(t->alive);
-	while (waitpid(t->remover, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(t->remover, &status, 0) < 0 && errno == EINTR)
 		;
+	int rc = status ? err_set(err, ERR_SYS, "'%s' could not be removed", t->path) : 0;
+	free(t->path);
+	t->path = NULL;
+	return rc;
 }

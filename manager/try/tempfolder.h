@@ -2,20 +2,19 @@
 #ifndef MANAGER_TRY_TEMPFOLDER_H
 #define MANAGER_TRY_TEMPFOLDER_H
 
-#include <limits.h>
 #include <sys/types.h>
 
 struct err;
 
 struct tempfolder {
-	char path[PATH_MAX];
+	char *path;		/* as folder_make() says */
 	pid_t remover;
 	int alive;		/* open as long as this process lives */
 };
 
-/* In TMPDIR, or /tmp; its name begins so. */
+/* Its name begins so; tempfolder_remove(). */
 int tempfolder_make(struct tempfolder *out, const char *name, struct err *err);
-/* With all that is in it. */
-void tempfolder_remove(struct tempfolder *t);
+/* With all that is in it.  -1: something is left. */
+int tempfolder_remove(struct tempfolder *t, struct err *err);
 
 #endif

@@ -8,6 +8,7 @@
 #include "manager/try/look.h"
 #include "manager/try/progress.h"
 #include "policy/ratio.h"
+#include "manager/try/tempfolder.h"
 #include "manager/try/try.h"
 #include "manager/try/world.h"
 
@@ -31,7 +32,8 @@ enum trial_same { SAME_YES, SAME_NO, SAME_UNKNOWN };
 struct trial {
 	const struct try_options *o;
 	double begun_s;
-	char *folder;
+	struct tempfolder temp;
+	const char *folder;	/* its path; NULL: none yet */
 	enum world_kind kind;
 	bool user;		/* worlds need a user namespace */
 	struct commandline command;
