@@ -22,9 +22,10 @@
 #include "live/splice.h"
 #include "live/threads.h"
 
-/* Chosen: so long one is asked, and all again after so long. */
-static const uint64_t each_ns = UINT64_C(1000000000);
-enum { AGAIN_NS = 50000000 };
+/* Chosen: for how long one is asked at first, at least and at most; when all are asked again;
+ * and how many rounds there are behind the end of the time, if everyone gives it back. */
+static const uint64_t first_ns = 200000000, least_ns = 50000000, most_ns = 1000000000;
+enum { AGAIN_NS = 50000000, LATE = 100 };
 
 static void later(void)
 {
@@ -58,13 +59,10 @@ static bool has_ended(pid_t pid)
 static void ask(pid_t pid, int generation, const struct live_limits *limits,
 		struct live_everywhere *out, struct err *err)
 {
-	struct live_limits once = *limits;
 	struct live_outcome one;
 	struct err why;
+	int rc = live_off_file(pid, generation, limits, &one, &why);
 
-	if (once.patience_ns > each_ns)
-		once.patience_ns = each_ns;
-	int rc = live_off_file(pid, generation, &once, &one, &why);
 	if (one.pause_ns > out->pause_ns)
 		out->pause_ns = one.pause_ns;
 	if (rc == 0) {
@@ -98,20 +96,37 @@ static int ask_all(int generation, const struct live_limits *limits,
 	return n;
 }
 
+/* The time that is left, for as many as have it still. */
+static uint64_t patience(uint64_t end_ns, unsigned left)
+{
+	uint64_t now_ns = live_clock_ns();
+	uint64_t each_ns = now_ns < end_ns ? (end_ns - now_ns) / (left ? left : 1) : 0;
+
+	return each_ns < least_ns ? least_ns : each_ns > most_ns ? most_ns : each_ns;
+}
+
 int live_off_everywhere(pid_t first, int generation, const struct live_limits *limits,
 			uint64_t within_ns, struct live_everywhere *out, struct err *err)
 {
 	uint64_t end_ns = live_clock_ns() + within_ns;
+	struct live_limits once = *limits;
 	int n;
 
 	*out = (struct live_everywhere){ 0 };
+	if (once.patience_ns > first_ns)
+		once.patience_ns = first_ns;
 	if (first)
-		ask(first, generation, limits, out, err);
-	while ((n = ask_all(generation, limits, out, err)) > 0) {
-		if (out->left && live_clock_ns() > end_ns)
+		ask(first, generation, &once, out, err);
+	for (int late = 0; (n = ask_all(generation, &once, out, err)) > 0;) {
+		bool over = live_clock_ns() > end_ns;
+
+		if (over && out->left)
 			return -1;
+		if (over && ++late > LATE)
+			return err_set(err, ERR_SYS, "they fork faster than it is taken out");
 		if (out->left)
 			later();
+		once.patience_ns = patience(end_ns, out->left);
 	}
 	return n;
 }

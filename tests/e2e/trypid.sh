@@ -47,7 +47,7 @@ run() {			# NAME ARGUMENT...: in the background
 }
 begun() {		# NAME WORDS: waits until it says them
 	local i
-	for i in $(seq 200); do grep -q "$2" "$root/$1.told" && return; sleep 0.1; done
+	for i in $(seq 200); do grep -qs "$2" "$root/$1.told" && return; sleep 0.1; done
 	note "$1 does not come to '$2': $(cat "$root/$1.told")"
 }
 no_files() {		# STORE: no generation is left in it
