@@ -4,36 +4,24 @@
  * asked for it may be killed meanwhile.  Being told to end, it takes out what it mapped first.
  * Where it is killed itself, the mappings say what is to be taken out.
  *
- * What the process forks has the same text, and counts in the same memory; so all processes are
- * looked at until none has it any more.
+ * What the process forks has the same text, and counts in the same memory; so it is taken out
+ * everywhere.
  *
  * Tested by tests/e2e/liveburst.sh.
  */
 #include "live/burst.h"
 
-#include <dirent.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/err.h"
 #include "lib/procstat.h"
-#include "live/maps.h"
+#include "live/everywhere.h"
 #include "live/pausing.h"
 #include "live/splice.h"
 #include "live/threads.h"
 
-/* Chosen: so long it is tried to take it out, and again after so long. */
+/* Chosen: so long it is tried to take it out. */
 static const uint64_t out_ns = UINT64_C(20000000000);
-enum { AGAIN_NS = 50000000 };
-
-static void later(void)
-{
-	struct timespec wait = { 0, AGAIN_NS };
-
-	(void)nanosleep(&wait, NULL);		/* or less */
-}
 
 static void longer(struct live_burst *burst, const struct live_outcome *one)
 {
@@ -41,55 +29,20 @@ static void longer(struct live_burst *burst, const struct live_outcome *one)
 		burst->pause_ns = one->pause_ns;
 }
 
-/* Another process that has it in the place of its original; 0: none. */
-static pid_t find_other(int generation)
-{
-	DIR *d = opendir("/proc");
-	pid_t found = 0;
-	struct err gone;
-
-	for (struct dirent *e; d && !found && (e = readdir(d));) {
-		pid_t pid = (pid_t)atol(e->d_name);
-		struct live_maps maps = { 0 };
-
-		if (pid <= 0 || live_maps_read(pid, &maps, &gone) < 0)
-			continue;
-		for (uint32_t i = 0; i < maps.n && !found; i++)
-			if (live_is_spliced_by(pid, &maps, &maps.map[i], generation))
-				found = pid;
-		live_maps_free(&maps);
-	}
-	if (d)
-		(void)closedir(d);		/* only read */
-	return found;
-}
-
-/* Out of the process, then of those that it has forked. */
+/* Out of the process, and of those that it has forked. */
 static int take_out(pid_t pid, int generation, const struct live_limits *limits,
 		    struct live_burst *burst, struct err *err)
 {
-	uint64_t end_ns = live_clock_ns() + out_ns;
-	struct live_outcome one;
-	struct procstat p;
-	pid_t next = pid;
+	struct live_everywhere out;
+	int rc = live_off_everywhere(pid, generation, limits, out_ns, &out, err);
 
-	while (next) {
-		bool done = live_off_file(next, generation, limits, &one, err) == 0 ||
-			    !procstat_read(next, &p) || p.state == 'Z' || p.state == 'X';
-
-		longer(burst, &one);
-		if (!done && live_clock_ns() > end_ns) {
-			/* not ERR_REFUSED: something was changed */
-			err->kind = ERR_SYS;
-			return next == pid ? err_wrap(err, "it goes on counting") :
-			       err_wrap(err, "its fork %d goes on counting", (int)next);
-		}
-		if (!done)
-			later();
-		else
-			next = find_other(generation);
-	}
-	return 0;
+	if (out.pause_ns > burst->pause_ns)
+		burst->pause_ns = out.pause_ns;
+	if (rc == 0)
+		return 0;
+	err->kind = ERR_SYS;		/* not ERR_REFUSED: something was changed */
+	return out.one_left == pid || !out.one_left ? err_wrap(err, "it goes on counting") :
+	       err_wrap(err, "its fork %d goes on counting", (int)out.one_left);
 }
 
 static uint64_t cpu_ms(pid_t pid)

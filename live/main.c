@@ -3,6 +3,7 @@
  *	morph-live on PID PLAN GENERATION	maps it
  *	morph-live off PID FOLDER		maps originals back where files of FOLDER are
  *						(or the one that is named so)
+ *	morph-live off-all GENERATION		the same in all processes that have that file
  *	morph-live counters PID PLAN GENERATION	writes what a counting one has counted
  *	morph-live count PID PLAN GENERATION OUT --for=MS
  *						maps a counting one for so long, takes it out,
@@ -36,6 +37,7 @@
 #include "lib/say.h"
 #include "lib/usage.h"
 #include "live/burst.h"
+#include "live/everywhere.h"
 #include "live/maps.h"
 #include "live/plan.h"
 #include "live/process.h"
@@ -46,6 +48,7 @@ static const char usage[] =
 	"usage: morph-live on PID PLAN GENERATION [--pause=MS] [--patience=MS]\n"
 	"                      [--nobody-catches]\n"
 	"       morph-live off PID FOLDER [--pause=MS] [--patience=MS]\n"
+	"       morph-live off-all GENERATION [--pause=MS] [--patience=MS]\n"
 	"       morph-live counters PID PLAN GENERATION >FILE\n"
 	"       morph-live count PID PLAN GENERATION OUT --for=MS [--pause=MS]\n"
 	"                      [--patience=MS] [--nobody-catches]\n"
@@ -107,6 +110,26 @@ static int do_off(struct args *a, struct err *err)
 		return -1;
 	tell(&out);
 	return 0;
+}
+
+/* Says of one that keeps it why, and how many others do. */
+static int do_off_all(struct args *a, struct err *err)
+{
+	struct live_everywhere out;
+	int fd = io_open_read(a->folder, err);
+
+	if (fd < 0)
+		return -1;
+	int rc = live_off_everywhere(0, fd, &a->limits, a->limits.patience_ns, &out, err);
+	close(fd);
+	if (rc == 0)
+		(void)printf("done, pause %" PRIu64 " us, processes %u\n",
+			     out.pause_ns / 1000, out.out);
+	else if (out.left > 1)
+		err_wrap(err, "process %d, one of %u", (int)out.one_left, out.left);
+	else if (out.left)
+		err_wrap(err, "process %d", (int)out.one_left);
+	return rc;
 }
 
 static int do_counters(struct args *a, struct err *err)
@@ -237,11 +260,12 @@ static int do_room(struct args *a, struct err *err)
 static const struct {
 	const char *name;
 	int (*run)(struct args *a, struct err *err);
-	bool process, plan;		/* what it is given; else a folder */
+	bool process, plan;		/* what it is given; else a folder, or a file */
 	bool out, lasts;		/* besides; and for how long */
 } commands[] = {
 	{ "on", do_on, true, true, false, false },
 	{ "off", do_off, true, false, false, false },
+	{ "off-all", do_off_all, false, false, false, false },
 	{ "counters", do_counters, true, true, false, false },
 	{ "count", do_count, true, true, true, true },
 	{ "turns", do_turns, true, true, false, true },

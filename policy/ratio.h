@@ -35,9 +35,10 @@ bool ratio_due(struct ratio *r);
 void ratio_end(struct ratio *r);
 /* Is the interval of the last look as narrow as anybody needs, or are there pairs enough? */
 bool ratio_known(const struct ratio *r);
-/* Seconds in all until there are pairs enough for an interval, with a fifth more time than they
- * should take: pair_s each, and elapsed_s are over. */
-double ratio_time_needed(const struct ratio *r, double elapsed_s, double pair_s);
+/* Seconds in all that another trial from its beginning should be given, so that it is likely to
+ * come to an interval: one more pair than it needs, and of all half as much again.  This one's
+ * pairs began after before_s, and one that counted took pair_s. */
+double ratio_time_needed(double before_s, double pair_s);
 /* The last look gave one. */
 bool ratio_has_interval(const struct ratio *r);
 /* What a sentence says of its interval: "" when it is faster, else ": ..." */

@@ -21,10 +21,10 @@
 #include "manager/ctl/ctl_evidence.h"
 #include "manager/ctl/ctl_page.h"
 #include "manager/ctl/profile_log.h"
-#include "manager/ctl/tempfolder.h"
 #include "manager/parent/program.h"
 #include "manager/report/evidence.h"
 #include "manager/report/export.h"
+#include "manager/try/tempfolder.h"
 
 enum { PROFILE_MAX = 1 << 30 };
 
@@ -152,16 +152,17 @@ static int choose_of_log(const struct request *r, struct arena *a, struct chosen
 	struct profile_log_places places = { r->source.at, r->source.binary,
 					     r->source.nbinary, NULL };
 	struct tempfolder tmp;
+	struct err ignored;
 	char *why = NULL;
 	size_t n;
 
-	if (tempfolder_make(&tmp, err) < 0)
+	if (tempfolder_make(&tmp, "morph-export", err) < 0)
 		return -1;
 	places.why = memory_need(open_memstream(&why, &n));
 	int rc = profile_log_write(r->input[0], tmp.path, &places, NULL, err);
 	if (rc == 0)
 		rc = look_into(r, tmp.path, a, c, err);
-	tempfolder_remove(&tmp);
+	(void)tempfolder_remove(&tmp, &ignored);	/* it is in $TMPDIR */
 	(void)fclose(places.why);	/* memory */
 	if (rc == 0 && !c->text.p)
 		say_reasons(why);

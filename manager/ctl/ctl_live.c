@@ -20,8 +20,10 @@
 #include "lib/pid.h"
 #include "lib/say.h"
 #include "manager/ctl/ctl.h"
+#include "manager/parent/livefiles.h"
 #include "manager/parent/program.h"
 #include "manager/try/interrupt.h"
+#include "manager/try/sameprogram.h"
 #include "manager/try/splicing.h"
 
 /* Chosen: for how long a process is sampled. */
@@ -76,6 +78,8 @@ static int do_file(const struct live *l, pid_t pid, const struct splicing_file *
 		say_mapped(l, pid, f, &made, &said);
 	else if (rc < 0)
 		say_line(stderr, "morphctl: '%s': %s", f->path, err.text);
+	if (rc < 0)
+		splicing_forget(&l->splicing, &made);
 	spliced_close(&made);
 	return rc;
 }
@@ -99,10 +103,6 @@ static int live_on_process(struct live *l, pid_t pid)
 	struct err err = { 0 };
 	int mapped = 0, failed = 0;
 
-	if (kill(pid, 0) < 0) {
-		say_line(stderr, "morphctl: process %d: %s", (int)pid, strerror(errno));
-		return 1;
-	}
 	if (sample(l, pid, &err) < 0 || splicing_files(pid, &all, &err) < 0 ||
 	    splicing_catches(&l->splicing, &all, &err) < 0) {
 		splicing_close(&l->splicing);
@@ -120,7 +120,7 @@ static int live_on_process(struct live *l, pid_t pid)
 		failed += rc < 0;
 	}
 	splicing_close(&l->splicing);
-	if (mapped == 0 && failed == 0)
+	if (mapped == 0 && failed == 0 && interrupt_signal() == 0)
 		say_line(stderr, "morphctl: process %d: no samples of its files", (int)pid);
 	return mapped ? 0 : 3;
 }
@@ -139,6 +139,30 @@ static int live_off_process(struct live *l, pid_t pid)
 }
 
 /* --- all of it --- */
+
+/* Nobody else is at work with it meanwhile. */
+static int live_process(struct live *l, pid_t pid)
+{
+	struct sameprogram program;
+	struct err err;
+
+	if (!l->off && kill(pid, 0) < 0) {
+		say_line(stderr, "morphctl: process %d: %s", (int)pid, strerror(errno));
+		return 1;
+	}
+	int lock = livefiles_lock(l->splicing.folder, pid, &err);
+	if (lock < 0) {
+		say_line(stderr, "morphctl: %s", err.text);
+		return err_exit_code(&err);
+	}
+	sameprogram_note(&program, pid);
+	int code = l->off ? live_off_process(l, pid) : live_on_process(l, pid);
+	const char *how = l->off || !code ? NULL : sameprogram_else(&program, pid);
+	if (how)
+		say_line(stderr, "morphctl: process %d %s", (int)pid, how);
+	close(lock);
+	return how ? 1 : code;
+}
 
 static int list(const struct live *l)
 {
@@ -234,8 +258,7 @@ static int run_all(struct live *l, int argc, char **argv)
 		return list(l);
 	interrupt_begin();
 	for (int i = 0; i < argc && interrupt_signal() == 0; i++) {
-		pid_t pid = pid_read(argv[i]);
-		int rc = l->off ? live_off_process(l, pid) : live_on_process(l, pid);
+		int rc = live_process(l, pid_read(argv[i]));
 
 		code = rc > code ? rc : code;
 	}

@@ -310,11 +310,26 @@ static void undo_all(struct undo *u)
 			 u->restored);
 }
 
+/* A store that no daemon has ever had: `live` and `try` have made it. */
+static bool has_live_alone(const struct undo *u)
+{
+	char live[PATH_MAX + 16], originals[PATH_MAX + 16];
+	struct stat st;
+
+	(void)snprintf(live, sizeof(live), "%s/live", u->folder);	/* both fit */
+	(void)snprintf(originals, sizeof(originals), "%s/originals", u->folder);
+	return lstat(live, &st) == 0 && lstat(originals, &st) < 0 && errno == ENOENT;
+}
+
 static void undo_ourselves(struct undo *u)
 {
 	struct err err = { 0 };
 
 	if (open_store(u, &err) < 0) {
+		if (u->all && !u->npath && !u->search && !u->other && has_live_alone(u)) {
+			undo_processes(u, NULL);
+			return;
+		}
 		/* the daemon's answer stands */
 		if (!u->answered)
 			fail(u, &err);

@@ -18,6 +18,7 @@
 #include "lib/err.h"
 #include "manager/parent/folders.h"
 #include "manager/parent/install_file.h"
+#include "manager/parent/livefiles.h"
 #include "manager/parent/private.h"
 #include "manager/parent/sumtext.h"
 
@@ -203,10 +204,12 @@ int livebook_open_file(const struct livebook *b, const struct digest *generation
 	int fd = openat(b->files_fd, hex, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "'%s/%s': %s", b->folder, hex, strerror(errno));
-	if (digest_fd(fd, &d, err) == 0 && digest_equal(&d, generation))
+	bool there = livefiles_use(fd);
+	if (there && digest_fd(fd, &d, err) == 0 && digest_equal(&d, generation))
 		return fd;
 	close(fd);
-	return err_set(err, ERR_INPUT, "'%s/%s': damaged", b->folder, hex);
+	return err_set(err, there ? ERR_INPUT : ERR_SYS, "'%s/%s': %s", b->folder, hex,
+		       there ? "damaged" : "it has just been removed");
 }
 
 int livebook_keep(const struct livebook *b, int from, const struct digest *generation,
@@ -260,6 +263,7 @@ void livebook_sweep(const struct livebook *b,
 	struct digest of;
 	struct stat st;
 
+	/* a command that is at work with one of its own has it open, which is enough for it */
 	for (struct dirent *e; d && (e = readdir(d));)
 		if (is_name(e->d_name, &of) && !has(ctx, &of) &&
 		    fstatat(b->files_fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&

@@ -5,7 +5,8 @@
  * The parent writes an entry before the process is touched, and only of a generation that a
  * verifier of its own start has shown to be fit for it.  What a process really has mapped its
  * mappings say; the entry says of which program it is.  morphctl live puts files into DIR/live,
- * too, without entries: of these nothing is known here, and they are left alone.
+ * too, without entries: of these nothing is known here, and they are left alone as long as a
+ * process has them.
  *
  * An entry is a text with a checksum (sumtext.h), named PID-START-GENERATION:
  *
@@ -64,7 +65,7 @@ int livebook_all(const struct livebook *b, struct livebook_entry **out, uint32_t
  * if it is not there.  ERR_REFUSED when there is no room. */
 int livebook_keep(const struct livebook *b, int fd, const struct digest *generation,
 		  struct err *err);
-/* A descriptor of the file; -1. */
+/* A descriptor of the file, which is used as long as that is open (livefiles.h); -1. */
 int livebook_open_file(const struct livebook *b, const struct digest *generation,
 		       struct err *err);
 /* Nobody gets it again; whoever has it keeps it. */

@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "lib/procstat.h"
+#include "manager/parent/livefiles.h"
 #include "manager/parent/livelist.h"
 #include "manager/parent/liverun.h"
 #include "manager/parent/printable.h"
@@ -63,6 +64,7 @@ struct livework {
 	unsigned ms;			/* the last two: so long */
 	int file_fd;			/* of the generation under way, -1 */
 	int counters_fd;		/* what it counts comes there; -1 */
+	int lock_fd;			/* the process is ours; -1 */
 	int plan_fd;			/* -1: nothing is proven */
 	struct livework_proof proven;
 	struct livelist list;		/* the last one */
@@ -98,7 +100,7 @@ struct livework *livework_new(const char *store_dir, const char *morph_live, str
 		return NULL;
 	}
 	l->morph_live = morph_live;
-	l->plan_fd = l->file_fd = l->counters_fd = -1;
+	l->plan_fd = l->file_fd = l->counters_fd = l->lock_fd = -1;
 	livework_tell(l, log_line);
 	for (int i = 0; i < NALLOWED; i++)
 		l->allowance[i] = (struct allowance){ bound[i].burst, role_now_ms() };
@@ -119,6 +121,7 @@ void livework_free(struct livework *l)
 	drop(&l->plan_fd);
 	drop(&l->file_fd);
 	drop(&l->counters_fd);
+	drop(&l->lock_fd);
 	liverun_free(&l->run);
 	livebook_close(&l->book);
 	livelist_close(&l->list);
@@ -244,12 +247,16 @@ static int begin_map(struct livework *l, const struct livebook_entry *e, int gen
 	l->now.owner = process.owner;
 	if (take_one(l, ALLOWED_ON, err) < 0)
 		return -1;
+	l->lock_fd = livefiles_lock(l->book.folder, e->pid, err);
+	if (l->lock_fd < 0)
+		return -1;
 	l->file_fd = fcntl(generation_fd, F_DUPFD_CLOEXEC, 0);
 	if (l->file_fd < 0)
-		return err_set(err, ERR_SYS, "fcntl: %s", strerror(errno));
-	if (run_plan(l, ROOM, err) == 0)
+		err_set(err, ERR_SYS, "fcntl: %s", strerror(errno));
+	else if (run_plan(l, ROOM, err) == 0)
 		return 0;
 	drop(&l->file_fd);
+	drop(&l->lock_fd);
 	return -1;
 }
 
@@ -541,6 +548,7 @@ bool livework_step(struct livework *l, struct livework_result *out)
 		return false;
 	drop(&l->file_fd);
 	drop(&l->counters_fd);
+	drop(&l->lock_fd);
 	return true;
 }
 
@@ -563,6 +571,7 @@ void livework_leave(struct livework *l)
 		}
 	drop(&l->file_fd);
 	drop(&l->counters_fd);
+	drop(&l->lock_fd);
 	l->stage = IDLE;
 }
 

@@ -14,27 +14,23 @@
 #include "lib/err.h"
 #include "lib/memory.h"
 
-char *folder_make(struct err *err)
+char *folder_make(const char *name, struct err *err)
 {
 	const char *tmp = getenv("TMPDIR");
 	char *path = NULL;
 
-	if (!tmp || *tmp != '/')
+	if (!tmp || !*tmp)
 		tmp = "/tmp";
-	char *real = realpath(tmp, NULL);
-	if (!real) {
-		err_set(err, ERR_SYS, "'%s': %s", tmp, strerror(errno));
-		return NULL;
-	}
-	if (asprintf(&path, "%s/morph-try.XXXXXX", strcmp(real, "/") == 0 ? "" : real) < 0)
+	char *real = realpath(tmp, NULL);	/* NULL: then mkdtemp() says why */
+	const char *in = real ? real : tmp;
+	if (asprintf(&path, "%s/%s.XXXXXX", strcmp(in, "/") == 0 ? "" : in, name) < 0)
 		memory_exhausted();
-	if (!mkdtemp(path)) {
-		err_set(err, ERR_SYS, "'%s': mkdtemp: %s", real, strerror(errno));
-		free(path);
-		path = NULL;
-	}
 	free(real);
-	return path;
+	if (mkdtemp(path))
+		return path;
+	err_set(err, ERR_SYS, "temporary folder '%s': %s", path, strerror(errno));
+	free(path);
+	return NULL;
 }
 
 char *folder_path(const char *dir, const char *name)

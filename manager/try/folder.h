@@ -4,9 +4,9 @@
 
 struct err;
 
-/* Makes a folder for this user alone in $TMPDIR, else in /tmp: an absolute path without
- * symbolic links, the caller's.  NULL with *err filled. */
-char *folder_make(struct err *err);
+/* Makes a folder for this user alone, whose name begins so, in $TMPDIR, else in /tmp: an
+ * absolute path without symbolic links, the caller's.  NULL with *err filled. */
+char *folder_make(const char *name, struct err *err);
 /* DIR/NAME, the caller's. */
 char *folder_path(const char *dir, const char *name);
 /* Removes the folder and all in it, in its own file system; -1 with *err filled when something

@@ -164,7 +164,8 @@ int trial_measure(struct trial *t, struct err *err)
 		  2 * r->wall_s);
 	double begun = progress_elapsed_s(t->begun_s);
 	rc = one_pair(t, &s, false, err);
-	t->pair_s = progress_elapsed_s(t->begun_s) - begun;
+	t->before_s = progress_elapsed_s(t->begun_s);
+	t->pair_s = t->before_s - begun;
 	while (rc == 1 && progress_elapsed_s(t->begun_s) + t->pair_s <= t->o->time_s) {
 		rc = one_pair(t, &s, true, err);
 		if (rc == 1 && ratio_due(&t->ratio)) {

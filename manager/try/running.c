@@ -21,6 +21,7 @@
 
 #include "lib/memory.h"
 #include "lib/say.h"
+#include "manager/parent/livefiles.h"
 #include "manager/try/interrupt.h"
 
 /* Chosen: samples are taken for a sixth of the time, but not for longer than this. */
@@ -28,6 +29,17 @@ static const double sample_part = 1.0 / 6, sample_most_s = 10;
 static const double least_share = 0.02;
 /* For the first time, in turns, and to take them out. */
 enum { FIRST_PATIENCE_MS = 10000, PATIENCE_MS = 3000, LAST_PATIENCE_MS = 20000 };
+
+/* It has ended, or executed something: the sentence that says so, and true. */
+static bool is_gone(const struct running *t, struct err *err)
+{
+	const char *how = meter_ended(&t->meter) ? "has ended" :
+			  t->lock < 0 ? NULL : sameprogram_else(&t->program, t->o->pid);
+
+	if (how)
+		err_set(err, ERR_SYS, "process %d %s", (int)t->o->pid, how);
+	return how;
+}
 
 /* Taking out what is not there changes nothing, and says whether the process may be touched. */
 static int check_process(struct running *t, struct err *err)
@@ -64,8 +76,10 @@ static int begin(struct running *t, struct err *err)
 	if (o->count && meter_run_count(o->count, &count, err) < 0)
 		return -1;
 	if (meter_open(&t->meter, o->pid, o->count, err) < 0 ||
-	    splicing_open(&t->splicing, err) < 0)
+	    splicing_open(&t->splicing, err) < 0 ||
+	    (t->lock = livefiles_lock(t->splicing.folder, o->pid, err)) < 0)
 		return -1;
+	sameprogram_note(&t->program, o->pid);
 	take_name(t);
 	return check_process(t, err);
 }
@@ -93,8 +107,9 @@ static void lay_out_one(struct running *t, struct running_module *m,
 	int rc = splicing_make(&t->splicing, t->o->pid, f, &m->made, &m->why);
 	if (rc > 0 && m->made.moved == 0)
 		err_set(&m->why, ERR_REFUSED, "no function is worth moving");
-	else if (rc > 0 &&
-		 splicing_on(&t->splicing, t->o->pid, &m->made, &said, &m->why) == 0) {
+	m->mapped = rc > 0 && m->made.moved;	/* or may be */
+	if (m->mapped &&
+	    splicing_on(&t->splicing, t->o->pid, &m->made, &said, &m->why) == 0) {
 		m->why.kind = ERR_NONE;
 		t->in = true;
 	}
@@ -155,53 +170,93 @@ static int lay_out(struct running *t, struct err *err)
 		       t->module[0].path, t->module[0].why.text);
 }
 
-/* Its originals come back, unless they are to stay out.  False when they do not. */
-static bool take_out(struct running *t)
+/* What it forked in a turn with a generation has that, and goes on having it. */
+static bool take_out_of_forks(struct running *t)
 {
+	struct splicing_said said;
+	bool out = true;
 	struct err err;
 
+	for (unsigned i = 0; i < t->nmodule; i++) {
+		struct running_module *m = &t->module[i];
+
+		if (!m->mapped || splicing_off_all(&t->splicing, &m->made, &said, &err) == 0)
+			continue;
+		say_line(stderr, "morphctl: try: what it forked keeps its generation: %s; "
+			 "`morphctl live` lists them, to take it out: morphctl live --off PID",
+			 err.text);
+		out = false;
+	}
+	return out;
+}
+
+/* Its originals come back, there and in what it has forked.  False when they do not. */
+static bool take_out(struct running *t)
+{
+	struct err err, gone;
+	bool out = true;
+
 	t->splicing.patience_ms = LAST_PATIENCE_MS;
-	if (!t->in || meter_ended(&t->meter) || running_swap(t, false, &err) == 0 ||
-	    meter_ended(&t->meter))
-		return true;
-	say_line(stderr, "morphctl: try: it could not be taken out again: %s; to do that: "
-		 "morphctl live --off %d", err.text, (int)t->o->pid);
-	return false;
+	if (t->in && !is_gone(t, &gone) && running_swap(t, false, &err) < 0 &&
+	    !is_gone(t, &gone)) {
+		say_line(stderr, "morphctl: try: it could not be taken out again: %s; to do "
+			 "that: morphctl live --off %d", err.text, (int)t->o->pid);
+		out = false;
+	}
+	if (out)
+		t->in = false;
+	return take_out_of_forks(t) && out;
 }
 
 static void end(struct running *t)
 {
 	for (unsigned i = 0; i < t->nmodule; i++) {
-		spliced_close(&t->module[i].made);
-		free(t->module[i].path);
+		struct running_module *m = &t->module[i];
+
+		if (!t->in || m->why.kind != ERR_NONE)
+			splicing_forget(&t->splicing, &m->made);
+		spliced_close(&m->made);
+		free(m->path);
 	}
 	splicing_close(&t->splicing);
 	meter_close(&t->meter);
+	if (t->lock >= 0)
+		close(t->lock);
 }
 
 /* After its turns: it stays in only if it is to be kept. */
 static int conclude(struct running *t)
 {
 	int code = running_code(t);
+	bool stays = t->o->keep && code == TRY_FASTER;
 	struct err err;
 
-	if (t->o->keep && code == TRY_FASTER) {
-		if (running_swap(t, true, &err) < 0) {
-			say_line(stderr, "morphctl: try: --keep: %s", err.text);
-			code = 1;
-		}
-	} else if (!take_out(t)) {
+	if (stays && running_swap(t, true, &err) < 0) {
+		say_line(stderr, "morphctl: try: --keep: %s", err.text);
+		stays = false;
 		code = 1;
 	}
+	if (!stays && !take_out(t))
+		code = 1;
 	running_verdict(t);
 	return code;
+}
+
+/* Whatever noticed it first. */
+static int fail(struct running *t, struct err *err)
+{
+	bool out = take_out(t), gone = is_gone(t, err);
+
+	say_line(stderr, "morphctl: try: %s%s", err->text,
+		 t->nswap && out && !gone ? "; taken out again" : "");
+	return !out ? 1 : interrupt_signal() ? TRY_INTERRUPTED : err_exit_code(err);
 }
 
 int try_process(const struct try_process_options *options)
 {
 	struct running t = {
 		.o = options, .begun_s = progress_now_s(), .kind = -1, .meter = { .pidfd = -1 },
-		.ratio = { .by_chance = true },
+		.lock = -1, .ratio = { .by_chance = true },
 		.splicing = { .morph_edit = options->morph_edit,
 			      .morph_verify = options->morph_verify,
 			      .morph_live = options->morph_live, .store = options->store,
@@ -212,18 +267,10 @@ int try_process(const struct try_process_options *options)
 
 	interrupt_begin();
 	if (begin(&t, &err) < 0 || look(&t, &err) < 0 || lay_out(&t, &err) < 0 ||
-	    running_measure(&t, &err) < 0) {
-		bool out = take_out(&t);
-
-		/* whatever noticed it first */
-		if (meter_ended(&t.meter))
-			err_set(&err, ERR_SYS, "process %d has ended", (int)options->pid);
-		code = !out ? 1 : interrupt_signal() ? TRY_INTERRUPTED : err_exit_code(&err);
-		say_line(stderr, "morphctl: try: %s%s", err.text,
-			 t.nswap && out && !meter_ended(&t.meter) ? "; taken out again" : "");
-	} else {
+	    running_measure(&t, &err) < 0 || is_gone(&t, &err))
+		code = fail(&t, &err);
+	else
 		code = conclude(&t);
-	}
 	end(&t);
 	interrupt_end();
 	return code;

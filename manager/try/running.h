@@ -6,6 +6,7 @@
 #include "manager/try/meter.h"
 #include "manager/try/progress.h"
 #include "policy/ratio.h"
+#include "manager/try/sameprogram.h"
 #include "manager/try/splicing.h"
 #include "manager/try/try.h"
 
@@ -15,6 +16,7 @@ struct running_module {
 	char *path;
 	double share;		/* of all samples in files of the process */
 	struct err why;		/* it stays as it is, because; kind ERR_NONE: it does not */
+	bool mapped;		/* once, so that forks may have it */
 	struct spliced made;
 };
 
@@ -24,11 +26,14 @@ struct running {
 	char name[256];		/* of its program */
 	struct splicing splicing;
 	struct meter meter;
+	struct sameprogram program;
+	int lock;		/* the process is ours; -1 */
 	struct running_module module[RUNNING_MODULES];
 	unsigned nmodule;
 	int kind;		/* of work; -1: there is none that can be counted */
 	bool in;		/* they are mapped, or some of them */
 	double turn_s, pair_s;
+	double before_s;	/* what was before its pairs took */
 	unsigned idle;		/* pairs in which nothing was done */
 	struct ratio ratio;
 	uint64_t pause_us[RUNNING_SWAPS];	/* of the last ones, in a ring */

@@ -76,8 +76,7 @@ static void say_verdict(const struct running *t, char *out, size_t size)
 	ratio_text(r, speed);
 	if (!ratio_has_interval(r))
 		(void)snprintf(out, size, "pairs of turns: %u, which are too few: --time=%.0f",
-			       r->n, ratio_time_needed(r, progress_elapsed_s(t->begun_s),
-						    t->pair_s));
+			       r->n, ratio_time_needed(t->before_s, t->pair_s));
 	else
 		(void)snprintf(out, size, "%s, proven%s; %s", speed,
 			       ratio_judgement(r),

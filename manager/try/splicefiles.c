@@ -14,6 +14,7 @@
 #include "lib/arena.h"
 #include "lib/err.h"
 #include "lib/io.h"
+#include "manager/parent/livefiles.h"
 #include "manager/try/folder.h"
 #include "manager/try/splicing.h"
 #include "manager/try/tools.h"
@@ -22,20 +23,21 @@
 /* Chosen: the rate of sampling. */
 enum { RATE_HZ = 997, MAPS_BYTES = 64 << 20 };
 
-/* Only root's, and not to be written by others. */
 int splicing_open(struct splicing *s, struct err *err)
 {
-	struct stat st;
+	if (livefiles_open(s->store, s->folder, sizeof(s->folder), err) < 0)
+		return -1;
+	livefiles_sweep(s->store);
+	return 0;
+}
 
-	if (snprintf(s->folder, sizeof(s->folder), "%s/live", s->store) >=
-	    (int)sizeof(s->folder))
-		return err_set(err, ERR_USAGE, "'%s': path too long", s->store);
-	(void)mkdir(s->folder, 0700);		/* or it is there */
-	if (lstat(s->folder, &st) < 0)
-		return err_set(err, ERR_SYS, "'%s': %s", s->folder, strerror(errno));
-	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022))
-		return err_set(err, ERR_REFUSED, "'%s' is not a folder of root's alone",
-			       s->folder);
+int splicing_scratch(struct splicing *s, struct err *err)
+{
+	if (s->scratch)
+		return 0;
+	if (tempfolder_make(&s->temp, "morph-try", err) < 0)
+		return -1;
+	s->scratch = s->temp.path;
 	return 0;
 }
 
@@ -44,8 +46,7 @@ void splicing_close(struct splicing *s)
 	struct err ignored;
 
 	if (s->scratch)
-		(void)folder_remove(s->scratch, &ignored);	/* it is in /tmp */
-	free(s->scratch);
+		(void)tempfolder_remove(&s->temp, &ignored);	/* it is in $TMPDIR */
 	s->scratch = NULL;
 }
 
@@ -55,8 +56,7 @@ int splicing_sample(struct splicing *s, pid_t pid, unsigned seconds, struct err 
 	int rc = -1;
 
 	splicing_close(s);
-	s->scratch = folder_make(err);
-	if (!s->scratch)
+	if (splicing_scratch(s, err) < 0)
 		return -1;
 	char *log = folder_path(s->scratch, "log");
 	(void)snprintf(which, sizeof(which), "--pid=%d", (int)pid);

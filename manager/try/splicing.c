@@ -24,7 +24,7 @@
 #include "lib/io.h"
 #include "lib/profile.h"
 #include "manager/parent/job.h"
-#include "manager/try/folder.h"
+#include "manager/parent/livefiles.h"
 #include "manager/try/interrupt.h"
 
 /* Chosen: what a job may take. */
@@ -312,39 +312,6 @@ static int make_fitting(const struct splicing *s, struct made *m, pid_t pid,
 	return err_set(err, ERR_REFUSED, "there is no room that lasts for new text");
 }
 
-/* A descriptor of the generation as a file in the folder, by its digest. */
-static int keep(const struct splicing *s, int generation, struct err *err)
-{
-	struct arena *a = arena_new();
-	char hex[65], path[PATH_MAX + 70];
-	struct digest digest, kept;
-	struct bytes b;
-	int fd = -1;
-
-	if (digest_fd(generation, &digest, err) < 0 || lseek(generation, 0, SEEK_SET) < 0 ||
-	    io_read_all(generation, most_bytes, a, &b, err) < 0)
-		goto out;
-	digest_hex(&digest, hex);
-	(void)snprintf(path, sizeof(path), "%s/%s", s->folder, hex);	/* fits */
-	fd = open(path, O_RDONLY | O_NOFOLLOW);
-	if (fd >= 0 && digest_fd(fd, &kept, err) == 0 && digest_equal(&kept, &digest))
-		goto out;
-	if (fd >= 0)
-		close(fd);
-	fd = -1;
-	(void)unlink(path);		/* a process that has it keeps it */
-	int w = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (w < 0 || io_write_all(w, b.p, b.n, err) < 0 || fsync(w) < 0)
-		err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
-	else if ((fd = open(path, O_RDONLY)) < 0)
-		err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
-	if (w >= 0)
-		close(w);
-out:
-	arena_free(a);
-	return fd;
-}
-
 /* What is known of the file, original, by such a name in the folder. */
 static int name_profile(const char *folder, const struct splicing_file *f, int original,
 			const char *suffix, char path[SPLICING_PATH], struct err *err)
@@ -435,7 +402,7 @@ int splicing_make(const struct splicing *s, pid_t pid, const struct splicing_fil
 		m.counted = open_counted(s, f, m.original);
 		rc = -1;
 		if (make_fitting(s, &m, pid, out, err) == 0 &&
-		    (out->file = keep(s, m.generation, err)) >= 0) {
+		    splicing_keep(s, m.generation, out, err) == 0) {
 			out->plan = m.plan;
 			m.plan = -1;
 			rc = 1;
@@ -471,6 +438,20 @@ int splicing_off(const struct splicing *s, pid_t pid, struct splicing_said *said
 	return need_live(s, argv, false, said, err);
 }
 
+int splicing_off_all(const struct splicing *s, const struct spliced *what,
+		     struct splicing_said *said, struct err *err)
+{
+	char name[] = "morph-live", command[] = "off-all", fd[24], patience[40];
+	char *argv[] = { name, command, fd, s->patience_ms ? patience : NULL, NULL };
+
+	*said = (struct splicing_said){ 0 };
+	if (what->file < 0 || !what->ours || !livefiles_unused(what->file))
+		return 0;
+	(void)snprintf(fd, sizeof(fd), "fd:%d", what->file);
+	say_patience(s, patience);
+	return need_live(s, argv, false, said, err);
+}
+
 int splicing_has(const struct splicing *s, pid_t pid, struct err *err)
 {
 	char name[] = "morph-live", what[] = "look", number[16], folder[PATH_MAX];
@@ -484,35 +465,7 @@ int splicing_has(const struct splicing *s, pid_t pid, struct err *err)
 	return said.text[0] != '\0';
 }
 
-static int path_of(const struct splicing *s, int file, char out[SPLICING_PATH], struct err *err)
-{
-	char hex[65];
-	struct digest digest;
-
-	if (digest_fd(file, &digest, err) < 0)
-		return -1;
-	digest_hex(&digest, hex);
-	(void)snprintf(out, SPLICING_PATH, "%s/%s", s->folder, hex);	/* fits */
-	return 0;
-}
-
-int splicing_path(const struct splicing *s, const struct spliced *what, char out[SPLICING_PATH],
-		  struct err *err)
-{
-	return path_of(s, what->file, out, err);
-}
-
 /* --- counting for a while --- */
-
-/* Nobody gets it again; a process that has it keeps it. */
-static void forget(const struct splicing *s, int file)
-{
-	char path[SPLICING_PATH];
-	struct err ignored;
-
-	if (path_of(s, file, path, &ignored) == 0)
-		(void)unlink(path);		/* else it takes room */
-}
 
 /* It counts for so long, or until we are told to end, and runs its original again.  What it
  * counted, as a memory file; -1. */
@@ -605,10 +558,11 @@ static int keep_counted(const struct splicing *s, const struct splicing_file *f,
 int splicing_count(struct splicing *s, pid_t pid, const struct splicing_file *f, unsigned ms,
 		   uint64_t *pause_us, struct err *err)
 {
+	struct spliced kept = { .plan = -1, .file = -1 };
 	struct made m = { .original = -1 };
-	int rc = -1, file = -1, counters = -1, counts = -1;
+	int rc = -1, counters = -1, counts = -1;
 
-	if (!s->scratch && !(s->scratch = folder_make(err)))
+	if (splicing_scratch(s, err) < 0)
 		return -1;
 	if (open_made(s, f, &m, err) < 0) {
 		end_made(&m);
@@ -616,16 +570,17 @@ int splicing_count(struct splicing *s, pid_t pid, const struct splicing_file *f,
 	}
 	m.counting = true;
 	if (make_fitting(s, &m, pid, NULL, err) == 0 &&
-	    (file = keep(s, m.generation, err)) >= 0 &&
-	    (counters = count_for(s, pid, &m, file, ms, pause_us, err)) >= 0) {
-		if ((counts = fill_counts(m.counts, counters, err)) >= 0 &&
+	    splicing_keep(s, m.generation, &kept, err) == 0) {
+		/* before it is mapped: then it does not stay, however this ends */
+		splicing_forget(s, &kept);
+		if ((counters = count_for(s, pid, &m, kept.file, ms, pause_us, err)) >= 0 &&
+		    (counts = fill_counts(m.counts, counters, err)) >= 0 &&
 		    keep_counted(s, f, &m, counts, err) == 0)
 			rc = 1;
-		forget(s, file);
 	}
 	close_fd(&counts);
 	close_fd(&counters);
-	close_fd(&file);
+	spliced_close(&kept);
 	end_made(&m);
 	return rc;
 }

@@ -9,6 +9,8 @@
  *	keep	it as a file of STORE/live, which is root's
  *	on	morph-live maps it
  *	off	and takes all out that is of that folder
+ *	off all	and one out of whatever has it, forks that is
+ *	forget	the file goes
  *
  * Nothing here looks into the files of the process, but for their digests; those are opened by
  * its mappings, so they are the very ones.  Who waits here is interrupted as interrupt.h says.
@@ -21,6 +23,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "manager/try/tempfolder.h"
+
 struct err;
 
 enum { SPLICING_PATH = 2 * PATH_MAX + 96 };
@@ -32,7 +36,8 @@ struct splicing {
 	const char *profiles;		/* folder; NULL: of samples, splicing_sample() */
 	unsigned patience_ms;		/* for a moment to map something; 0: morph-live's */
 	char folder[PATH_MAX];		/* STORE/live */
-	char *scratch;			/* of the samples; NULL: none */
+	struct tempfolder temp;
+	const char *scratch;		/* its path, with the samples; NULL: none */
 	bool nobody_catches;		/* splicing_catches() has found so */
 };
 
@@ -49,6 +54,7 @@ struct splicing_files {
 
 struct spliced {			/* a generation that fits in a process */
 	int plan, file;
+	bool ours;			/* the file was made for it, and was not there before */
 	uint64_t functions, moved;
 };
 
@@ -58,10 +64,13 @@ struct splicing_said {			/* by morph-live */
 	uint64_t base;			/* of the symbols of what it has now */
 };
 
-/* Makes the folder, or refuses one that is not root's alone. */
+/* Makes the folder and the store, or refuses one that is not root's alone; removes what others
+ * have left there. */
 int splicing_open(struct splicing *s, struct err *err);
 /* Removes the samples. */
 void splicing_close(struct splicing *s);
+/* A folder for samples, if there is none yet. */
+int splicing_scratch(struct splicing *s, struct err *err);
 /* Samples the process for some seconds; the profiles of its files are in s->scratch. */
 int splicing_sample(struct splicing *s, pid_t pid, unsigned seconds, struct err *err);
 /* -1: there is no such process. */
@@ -76,10 +85,17 @@ double splicing_samples(const struct splicing *s, const struct splicing_file *f)
  * *pause_us: the longer time for which it stood still.  1; 0: there is no profile of it; -1. */
 int splicing_count(struct splicing *s, pid_t pid, const struct splicing_file *f, unsigned ms,
 		   uint64_t *pause_us, struct err *err);
+/* splicekeep.c: the generation as a file of the folder, by its digest; fills out->file and
+ * out->ours. */
+int splicing_keep(const struct splicing *s, int generation, struct spliced *out,
+		  struct err *err);
 /* 1: *out is the caller's, spliced_close(); 0: there is no profile of it; -1. */
 int splicing_make(const struct splicing *s, pid_t pid, const struct splicing_file *f,
 		  struct spliced *out, struct err *err);
 void spliced_close(struct spliced *s);
+/* Nobody gets it again; a process that has it keeps it.  Only where it was made for this, and
+ * no other command uses it. */
+void splicing_forget(const struct splicing *s, const struct spliced *what);
 /* Where the generation is kept.  -1: it cannot be read. */
 int splicing_path(const struct splicing *s, const struct spliced *what, char out[SPLICING_PATH],
 		  struct err *err);
@@ -90,6 +106,10 @@ int splicing_on(const struct splicing *s, pid_t pid, const struct spliced *what,
 		struct splicing_said *said, struct err *err);
 int splicing_off(const struct splicing *s, pid_t pid, struct splicing_said *said,
 		 struct err *err);
+/* Out of all processes that have it: forks, if it was made for this and no other command uses
+ * it; else nothing is done. */
+int splicing_off_all(const struct splicing *s, const struct spliced *what,
+		     struct splicing_said *said, struct err *err);
 /* Does it have one, or more?  -1: that cannot be found out. */
 int splicing_has(const struct splicing *s, pid_t pid, struct err *err);
 

@@ -8,6 +8,7 @@
 #include "manager/try/look.h"
 #include "manager/try/progress.h"
 #include "policy/ratio.h"
+#include "manager/try/tempfolder.h"
 #include "manager/try/try.h"
 #include "manager/try/world.h"
 
@@ -31,7 +32,8 @@ enum trial_same { SAME_YES, SAME_NO, SAME_UNKNOWN };
 struct trial {
 	const struct try_options *o;
 	double begun_s;
-	char *folder;
+	struct tempfolder temp;
+	const char *folder;	/* its path; NULL: none yet */
 	enum world_kind kind;
 	bool user;		/* worlds need a user namespace */
 	struct commandline command;
@@ -43,6 +45,7 @@ struct trial {
 	struct trial_module module[TRIAL_MODULES];
 	unsigned nmodule;
 	bool side_by_side;	/* pairs run in slices of one CPU */
+	double before_s;	/* that what was before the pairs took */
 	double pair_s;		/* that the first pair took */
 	struct ratio ratio;
 	bool errors_differ;	/* its standard error differs from run to run: not compared */

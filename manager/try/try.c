@@ -6,8 +6,8 @@
  *	verdict   a table and a sentence (verdict.c)
  *
  * Every run is in a world of its own (world.h), from which nothing comes back but what it
- * printed and the digests of files.  All files of the trial are in one folder, which goes with
- * it; a trial that is killed leaves that folder, /tmp/morph-try.*, and nothing else.
+ * printed and the digests of files.  All files of the trial are in one folder,
+ * /tmp/morph-try.*, which goes with it, also when it is killed.
  */
 #include "manager/try/try.h"
 
@@ -168,9 +168,9 @@ static int begin(struct trial *t, struct err *err)
 {
 	if (t->o->save && check_save(t->o->save, err) < 0)
 		return -1;
-	t->folder = folder_make(err);
-	if (!t->folder)
+	if (tempfolder_make(&t->temp, "morph-try", err) < 0)
 		return -1;
+	t->folder = t->temp.path;
 	t->log = folder_path(t->folder, "log");
 	char *world = folder_path(t->folder, "world");
 	int rc = mkdir(world, 0755);
@@ -187,7 +187,7 @@ static void end(struct trial *t)
 	struct err err;
 
 	keeper_free(&t->reference);
-	if (t->folder && folder_remove(t->folder, &err) < 0)
+	if (t->folder && tempfolder_remove(&t->temp, &err) < 0)
 		say_line(stderr, "morphctl: %s", err.text);
 	for (unsigned i = 0; i < t->nmodule; i++) {
 		struct trial_module *m = &t->module[i];
@@ -205,7 +205,6 @@ static void end(struct trial *t)
 	if (t->in >= 0)
 		close(t->in);
 	commandline_free(&t->command);
-	free(t->folder);
 	free(t->log);
 }
 

@@ -64,6 +64,7 @@ static int swap_once(struct running *t, bool in, struct err *err)
 	for (unsigned i = 0; i < t->nmodule; i++) {
 		if (t->module[i].why.kind != ERR_NONE)
 			continue;
+		t->module[i].mapped = true;	/* or may be */
 		if (splicing_on(&t->splicing, t->o->pid, &t->module[i].made, &said, err) < 0)
 			return -1;
 		t->in = true;
@@ -132,6 +133,7 @@ static void choose_turn(struct running *t)
 int running_measure(struct running *t, struct err *err)
 {
 	choose_turn(t);
+	t->before_s = progress_elapsed_s(t->begun_s);
 	progress_say(t->begun_s, "in turns of %.1f s with and without it: CPU time for each %s",
 		    t->turn_s, procwork_unit[t->kind]);
 	while (t->ratio.n < RATIO_PAIRS_MAX &&
@@ -146,6 +148,11 @@ int running_measure(struct running *t, struct err *err)
 		if (ratio_known(&t->ratio))
 			break;
 	}
+	/* those that counted, with what the others took */
+	double each_s = t->ratio.n ? (progress_elapsed_s(t->begun_s) - t->before_s) /
+				     t->ratio.n : 0;
+	if (each_s > t->pair_s)
+		t->pair_s = each_s;
 	ratio_end(&t->ratio);
 	return 0;
 }

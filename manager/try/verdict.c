@@ -89,8 +89,7 @@ static void say_verdict(const struct trial *t, char *out, size_t size)
 			       "so nothing can be said", t->differs);
 	else if (!ratio_has_interval(r))
 		(void)snprintf(out, size, "pairs of runs: %u, which are too few: --time=%.0f",
-			       r->n, ratio_time_needed(r, progress_elapsed_s(t->begun_s),
-						    t->pair_s));
+			       r->n, ratio_time_needed(t->before_s, t->pair_s));
 	else
 		(void)snprintf(out, size, "%s%s, same output, proven", speed,
 			       ratio_judgement(r));

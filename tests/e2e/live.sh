@@ -250,9 +250,43 @@ forks_are_out() {
 	within_5 grep -q well "$root/forks.out"
 	kill "$server"
 }
+# A fork keeps what it was forked with, until it is taken out of all.
+all_are_out() {
+	local server child
+	[ -p "$root/fifo" ] || mkfifo "$root/fifo"
+	cp /bin/dash "$root/shell" && prepare shell "$root/shell" || return 1
+	start "$root/all.out" "$root/shell" -c "while :; do i=0; while [ \$i -lt 2000 ]; do i=\$((i + 1)); done
+		[ -e '$root/go' ] && { rm '$root/go'; (read x <'$root/fifo'; echo \$x) & }; done"
+	server=$pid
+	sleep 0.2
+	fit shell && on "$server" shell || return 1
+	touch "$root/go"
+	within_5 eval '[ ! -e "$root/go" ]' && sleep 0.3
+	child=$(pgrep -P "$server")
+	off "$server" || return 1
+	is_on "$server" && { echo "the server has it"; return 1; }
+	is_on "$child" || { echo "the child $child has not got it"; return 1; }
+	fails 0 "^done, pause [0-9]* us, processes 1$" "$live" off-all "$root/gen/shell" || return 1
+	is_on "$child" && { echo "the child has it"; return 1; }
+	fails 0 "^done, pause 0 us, processes 0$" "$live" off-all "$root/gen/shell" || return 1
+	# who cannot give it back does not keep the others from it
+	on "$server" shell && touch "$root/go" || return 1
+	within_5 eval '[ ! -e "$root/go" ]' && sleep 0.3
+	child=$(pgrep -n -P "$server")
+	kill -STOP "$server" && sleep 0.1
+	fails 3 "^morph-live: process $server: .*stopped" "$live" off-all "$root/gen/shell" --patience=300 || return 1
+	is_on "$child" && { echo "the child has it still"; return 1; }
+	kill -CONT "$server"
+	fails 0 "^done, pause [0-9]* us, processes 1$" "$live" off-all "$root/gen/shell" || return 1
+	for _ in 1 2; do echo well >"$root/fifo"; done
+	within_5 eval '[ "$(grep -c well "$root/all.out")" = 2 ]' || return 1
+	kill "$server"
+}
 kill "$pid"
 check_here "and its registers were the same all the time" wait "$pid"
 check_here "what a process forks meanwhile is out as well" forks_are_out
+wait "$pid"
+check_here "and so is what it has forked, when it is taken out of all" all_are_out
 wait "$pid"
 
 # --- where a thread stands ---

@@ -11,7 +11,7 @@ other=
 thrower=
 trap 'kill -9 $pid $other $thrower 2>/dev/null; rm -rf "$root"' EXIT
 cp "$(readlink -f /usr/bin/perl)" "$root/perl" || skip_all "there is no perl"
-mkdir "$root/store"
+# $root/store is not there: the first one makes it
 cat >"$root/loop.pl" <<'END'
 $| = 1;
 my $n = 0;
@@ -88,6 +88,11 @@ kill $thrower
 check "a burst that is no number" eval '! live $pid --burst=long 2>/dev/null'
 check "with profiles nothing is sampled" live $pid $other --profiles="$root/profiles"
 [ "$(listed $pid)$(listed $other)" = 11 ] && ok "and several processes get it" || not_ok "and several processes get it"
+check "undo --all takes it out of all, also where there was never a daemon" eval '
+	"$ctl" --socket="$root/sock" undo --all --store="$root/store" >"$root/said" 2>&1 &&
+	grep -q "out of process $pid: done" "$root/said" && grep -q "out of process $other: done" "$root/said"'
+[ "$(listed $pid)$(listed $other)" = 00 ] && live $pid $other --profiles="$root/profiles" >/dev/null 2>&1 &&
+	[ "$(listed $pid)$(listed $other)" = 11 ] && ok "and they get it again" || not_ok "and they get it again"
 
 code() {		# WANTED ARGUMENT...
 	local want=$1 said rc
@@ -125,6 +130,13 @@ if ${CC:-cc} -shared -fPIC -o "$lib" "$root/catches.c" 2>/dev/null; then
 else
 	skip "one for which somebody does is refused" "no library can be made here"
 fi
+
+"$root/perl" -e '$SIG{USR1} = sub { exec "sleep", 1000 }; 1 while 1' >/dev/null 2>&1 </dev/null 9>&- &
+thrower=$!
+disown
+{ sleep 1.5; kill -USR1 $thrower; } &
+why="process $thrower runs another program now" check "one that executes something meanwhile is said to" code 1 $thrower --time=3 --burst=0
+kill -9 $thrower
 
 # The original is gone from its path: it comes back all the same.
 rm "$root/perl"

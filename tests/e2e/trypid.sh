@@ -1,5 +1,6 @@
 #!/bin/bash
-# trypid.sh - `morphctl try --pid`: a process with generations and without them in turns, its gain, and nothing left
+# trypid.sh - `morphctl try --pid`: a process with generations and without them in turns, its gain, and nothing left,
+# in what it forked either, nor where the trial is killed
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 [ "$(id -u)" = 0 ] || skip_all "needs root to change other processes"
@@ -11,11 +12,13 @@ mkdir "$root/store" "$root/tmp"
 cat >"$root/loop.pl" <<'END'
 $| = 1;
 my $n = 0;
+$SIG{USR1} = sub { exec "sleep", "1000" };
 while (1) {
 	my %h; $h{"k$_"} = $_ * 3 for 1 .. 500;
 	my $s = 0; $s += $h{$_} for sort keys %h;
 	my $t = join ",", map { sprintf "%x", $_ * 7 } 1 .. 100; $t =~ s/(\w+),/<$1>/g;
 	print "$s ", length $t, "\n";
+	if ($ENV{FORKS} && $n % 100 == 0) { fork or exit sleep 60 }
 	select undef, undef, undef, 0.01 unless ++$n % 8;	# a third of the time is enough
 }
 END
@@ -24,11 +27,12 @@ start() {		# OUTPUT COMMAND...: in the background, its process is $pid
 	pid=$!
 	pids+=("$pid")
 	disown
+	within 5 eval '! [ "/proc/$pid/exe" -ef "/proc/$$/exe" ]'	# else it is another program than the one that is tried
 }
 json=			# --json
 try() { TMPDIR=$root/tmp "$B/morphctl" $json try --store="$root/store" "$@"; }
 live() { "$B/morphctl" live --store="$root/store" "$@"; }
-listed() { live | awk -v p="$1" '$1 == p { n++ } END { print n + 0 }'; }
+listed() { live "${@:2}" | awk -v p="$1" '$1 == p { n++ } END { print n + 0 }'; }
 
 # NAME CODES WORDS: what `try` of that name ended with (any of the codes), and said last on standard error or output
 is() {
@@ -43,8 +47,13 @@ run() {			# NAME ARGUMENT...: in the background
 }
 begun() {		# NAME WORDS: waits until it says them
 	local i
-	for i in $(seq 200); do grep -q "$2" "$root/$1.told" && return; sleep 0.1; done
+	for i in $(seq 200); do grep -qs "$2" "$root/$1.told" && return; sleep 0.1; done
 	note "$1 does not come to '$2': $(cat "$root/$1.told")"
+}
+no_files() {		# STORE: no generation is left in it
+	local left
+	left=$(ls "$root/$1/live" | grep -vx lock)
+	[ -z "$left" ] && ok "no generation is left in the store $1" || not_ok "no generation is left in the store $1: $left"
 }
 same_answers() {	# OUTPUT
 	[ "$(sed '$d' "$1" | sort -u | wc -l)" = 1 ] && [ ! -s "$1.err" ] || { sort "$1" | uniq -c | head -4; cat "$1.err"; return 1; }
@@ -91,7 +100,7 @@ run killed --pid=$pid --time=20
 start "$root/stopped.out" "$root/perl" "$root/loop.pl"
 stopped=$pid
 interruptible() {	# NAME: in the background; a job of a shell has SIGINT ignored
-	TMPDIR=$root/tmp env --default-signal=INT "$B/morphctl" try --store="$root/store" --burst=0 --pid="$stopped" --time=20 \
+	TMPDIR=$root/tmp env --default-signal=INT "$B/morphctl" try --store="$root/interrupted" --burst=0 --pid="$stopped" --time=20 \
 		>"$root/$1.said" 2>"$root/$1.told" </dev/null 9>&- &
 	trial=$!
 }
@@ -108,7 +117,8 @@ is early 130 "interrupted"
 interruptible stopped
 interrupted stopped "in turns"
 is stopped 130 "interrupted; taken out again"
-[ "$(listed $stopped)" = 0 ] && ok "and it is" || not_ok "and it is"
+[ "$(listed $stopped --store="$root/interrupted")" = 0 ] && ok "and it is" || not_ok "and it is"
+no_files interrupted
 kill -0 "$stopped" && ok "who was tried runs on" || not_ok "who was tried runs on"
 begun killed "in turns"
 sleep 0.5
@@ -117,15 +127,65 @@ wait
 is killed 1 "process $killed has ended"
 grep -q "taken out again\|live --off" "$root/killed.told" && not_ok "what has ended needs no undoing" || ok "what has ended needs no undoing"
 
+# --- forks, other programs, other commands ---
+
+# In a store that is not there.
+forked() { live --store="$root/none" | awk -v p="$1" '$1 != p { n++ } END { exit !n }'; }
+FORKS=1 start "$root/forks.out" "$root/perl" "$root/loop.pl"
+forking=$pid
+run forks --pid=$forking --time=12 --store="$root/none"
+start "$root/exec.out" "$root/perl" "$root/loop.pl"
+executing=$pid
+run exec --pid=$executing --time=20
+begun forks "in turns"
+run second --pid=$forking --time=5 --store="$root/none"
+live --store="$root/none" --off $forking >"$root/off.said" 2>&1
+echo $? >"$root/off.code"
+touch "$root/off.told"
+within 20 forked $forking && ok "what is forked in a turn with a generation has it" || not_ok "what is forked in a turn with a generation has it"
+begun exec "in turns"
+sleep 0.5
+kill -USR1 $executing
+wait
+is off 3 "process $forking: another morphctl, or the daemon, is at work with it"
+is second 3 "process $forking: another morphctl, or the daemon, is at work with it"
+is forks "0 1" "perl (process $forking): "
+[ "$(stat -c %U%a "$root/none" "$root/none/live" | sort -u)" = root700 ] && ok "the store that was not there is root's alone" ||
+	not_ok "the store that was not there is root's alone"
+[ -z "$(live --store="$root/none")" ] && ok "and is taken out of that, too" || not_ok "and is taken out of that, too: $(live --store="$root/none")"
+no_files none
+is exec 1 "process $executing runs another program now"
+grep -q "taken out again\|not mapped" "$root/exec.told" && not_ok "which has nothing to be taken out" || ok "which has nothing to be taken out"
+kill -9 $executing $(pgrep -P $forking) $forking
+
+# A trial that is killed while its process has a generation.
+start "$root/left.out" "$root/perl" "$root/loop.pl"
+left=$pid
+TMPDIR=$root/tmp "$B/morphctl" try --store="$root/left" --burst=0 --pid=$left --time=20 >"$root/left.said" 2>"$root/left.told" </dev/null 9>&- &
+trial=$!
+begun left "in turns"
+ls "$root/left/live" | grep -qvx lock && ok "in its turns there is a file" || not_ok "in its turns there is a file"
+kill -9 $trial
+wait $trial 2>/dev/null
+check "of a trial that is killed no samples are left" within 10 eval '[ -z "$(ls "$root/tmp")" ]'
+run after --pid=$left --time=0.1 --store="$root/left"
+wait
+ls "$root/left/live" | grep -qvx lock && ok "the file stays as long as a process has it mapped" || not_ok "the file stays as long as a process has it mapped"
+kill -9 $left
+within 5 eval '! kill -0 $left 2>/dev/null'
+live --store="$root/left" --off 4194303 >/dev/null 2>&1
+no_files left
+
 # --- whole trials ---
 
 # NAME ARGUMENT...: where the machine is too busy for the time, as much of it as it asks for
 whole() {
-	local time=10
+	local time=10 asked
 	while try --burst=0.5 --pid="$pid" --time=$time "${@:2}" >"$root/$1.said" 2>"$root/$1.told" </dev/null 9>&-
 		echo $? >"$root/$1.code"
 		grep -q "too few\|no moment for it" "$root/$1.said" "$root/$1.told" && [ "$time" -lt 200 ]; do
-		time=$((time * 3))
+		asked=$(sed -n 's/.*too few: --time=\([0-9]*\).*/\1/p;T;q' "$root/$1.said")
+		time=${asked:-$((time * 3))}
 	done
 }
 start "$root/keep.out" "$root/perl" "$root/loop.pl"
@@ -157,8 +217,12 @@ check "its verdict is JSON" perl -MJSON::PP -0777 -e '
 	die "faster" unless !!$v->{faster} == ($v->{low} > 1) && $ARGV[0] == ($v->{faster} ? 0 : 1) && !$v->{kept};
 	die "pause" unless $v->{pause_ms} > 0 && $v->{pause_max_ms} >= $v->{pause_ms}' "$(cat "$root/count.code")" <"$root/count.said"
 [ "$(listed $counted)" = 0 ] && ok "and it is taken out" || not_ok "and it is taken out"
-for name in keep count stopped killed; do
+for name in keep count stopped killed forks; do
 	check "every answer of $name was the same" same_answers "$root/$name.out"
 done
+kill -9 "${pids[@]}" 2>/dev/null
+within 5 eval '! kill -0 $kept $counted 2>/dev/null'
+live --off 4194303 >/dev/null 2>&1
+no_files store
 [ -z "$(ls "$root/tmp")" ] && ok "no samples are left" || not_ok "no samples are left: $(ls "$root/tmp")"
 done_testing

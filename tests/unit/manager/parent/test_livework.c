@@ -1,4 +1,5 @@
 /* test_livework.c - generations of running processes as the parent keeps them */
+#include "manager/parent/livefiles.h"
 #include "tests/unit/manager/parent/livescene.h"
 
 /* What morph-live list says of the fixture's generation in process `pid`. */
@@ -82,6 +83,30 @@ static void a_number_that_is_another_process_now_is_refused(void **state)
 	other.pid = getpid();		/* ourselves */
 	assert_int_equal(livework_on(f->l, &other, f->generation, &err), -1);
 	assert_false(called(f, "room"));
+}
+
+/* `morphctl try` swaps it in and out, and takes all out that is not its own. */
+static void a_process_that_a_command_has_is_left_alone(void **state)
+{
+	struct fixture *f = *state;
+	char folder[160];
+	struct err err;
+
+	(void)snprintf(folder, sizeof(folder), "%s/live", f->dir);
+	int lock = livefiles_lock(folder, f->pid, &err);
+	assert_true(lock >= 0);
+	assert_int_equal(livework_on(f->l, &f->e, f->generation, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	assert_non_null(strstr(err.text, "another morphctl"));
+	assert_false(called(f, "room"));
+	close(lock);
+	/* and it is left alone by commands meanwhile */
+	assert_int_equal(livework_on(f->l, &f->e, f->generation, &err), 0);
+	assert_int_equal(livefiles_lock(folder, f->pid, &err), -1);
+	assert_int_equal(end(f).err.kind, ERR_NONE);
+	lock = livefiles_lock(folder, f->pid, &err);
+	assert_true(lock >= 0);
+	close(lock);
 }
 
 static void where_there_is_room_is_said(void **state)
@@ -502,6 +527,7 @@ int main(void)
 		T(a_proven_generation_is_mapped_and_entered),
 		T(what_is_not_proven_is_not),
 		T(a_number_that_is_another_process_now_is_refused),
+		T(a_process_that_a_command_has_is_left_alone),
 		T(where_there_is_room_is_said),
 		T(what_is_refused_leaves_no_entry),
 		T(stopping_others_is_bounded),

@@ -59,7 +59,7 @@ static int begin(void **state)
 	char text[1024];
 
 	(void)state;
-	dir = folder_make(&err);
+	dir = folder_make("morph-try", &err);
 	assert_non_null(dir);
 	put("program", "\177ELF", 0755);
 	put("data", "x", 0644);

@@ -41,7 +41,7 @@ static void what_runs_is_seen(void **state)
 	char self[4096];
 
 	(void)state;
-	char *dir = folder_make(&err), *file = folder_path(dir, "seen");
+	char *dir = folder_make("morph-try", &err), *file = folder_path(dir, "seen");
 	pid_t pid = fork();
 	if (pid == 0)
 		for (volatile unsigned n = 0;; n++)
@@ -76,7 +76,7 @@ static void programs_come_first(void **state)
 	struct look l;
 
 	(void)state;
-	char *dir = folder_make(&err), *file = folder_path(dir, "seen");
+	char *dir = folder_make("morph-try", &err), *file = folder_path(dir, "seen");
 	FILE *f = fopen(file, "w");
 	assert_non_null(f);
 	assert_true(fputs("0 /lib/b.so\n30000000 /bin/x y\nnonsense\n0 /lib/a.so\n"
@@ -115,7 +115,7 @@ static void what_was_recorded_is_added_up(void **state)
 	struct stat st;
 
 	(void)state;
-	char *dir = folder_make(&err), *log = folder_path(dir, "log"), name[16];
+	char *dir = folder_make("morph-try", &err), *log = folder_path(dir, "log"), name[16];
 	int fd = open(log, O_RDWR | O_CREAT | O_EXCL, 0600);
 	struct spool_writer *w = spool_writer_new_file(fd, "tick", 4000000, &err);
 	assert_non_null(w);
