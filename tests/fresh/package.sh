@@ -129,6 +129,15 @@ stays() {		# an original that is gone cannot be put back
 	return $rc
 }
 goes() { $apt remove morph && is_pristine && works && [ -d /var/lib/morph ] && [ -e /etc/morph.yaml ] && [ ! -e /usr/bin/morphctl ]; }
+left_rewritten() {	# what MORPH_UNDO=no leaves is put back by the next one that is installed
+	put_in && begin && use && rewrite && end && MORPH_UNDO=no $apt purge morph && is_rewritten && works &&
+		[ -d /var/lib/morph/originals ] && [ ! -e /usr/bin/morphctl ] && put_in && morphctl undo --all && is_pristine &&
+		$apt remove morph && [ ! -e /var/lib/morph/not-undone ]
+}
+older_is_refused_still() {
+	cp debian/changelog.old debian/changelog
+	! $apt install "$(deb)" && ! dpkg-query -W -f '${Status}\n' morph | grep -q "ok installed"
+}
 purge() { $apt purge morph && [ ! -e /var/lib/morph ] && [ ! -e /etc/morph.yaml ] && [ ! -e /etc/morph.yaml.d ]; }
 
 rm -f package.out
@@ -159,5 +168,7 @@ step "upgrade: what was laid out stays" upgrade
 step "an older version is refused" older_is_refused
 step "where an original cannot be put back the package stays" stays
 step "apt-get remove: every original is back" goes
+step "MORPH_UNDO=no: what is left rewritten comes back with the next one" left_rewritten
+step "an older version is refused while the store is there" older_is_refused_still
 step "apt-get purge: nothing is left" purge
 exit $bad
