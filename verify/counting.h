@@ -18,6 +18,11 @@ struct vstub {			/* counts the way from a new jump table to an image */
 	new_vaddr at, to;
 };
 
+struct vinner {			/* an address inside of a function that something leads to */
+	vaddr addr;
+	uint32_t group;		/* of FDEs, verify_group() */
+};
+
 struct vcounting {
 	bool wanted;		/* the generation is to have counters */
 	const Elf64_Phdr *segment;	/* of the counters, by headers.c; NULL: none */
@@ -28,6 +33,7 @@ struct vcounting {
 	/* by flagsdead.c: [ocfi.nfde] flags are live at returns of that group */
 	bool *returns_live, *returns_read;
 	bool all_live, changed;
+	VEC(struct vinner) inner;	/* ascending by group, addr; likewise */
 };
 
 /* The length of the counter at `code`, which stands at address `at`; 0: there is none.  It adds

@@ -4,8 +4,10 @@
  *           They end well where all flags have been overwritten, and, by assumption A10, where
  *           code of another module begins or code that is reached through a pointer: indirect
  *           calls, jumps through a slot, and computed jumps at which the frame is that of the
- *           entry.  They end badly at any other computed jump, at a system call (it puts the
- *           flags into %r11), and after so many instructions.
+ *           entry, which may be tail calls.  In a function without a frame these may go on
+ *           inside as well, by a table or to a label: so all ways there are followed, too.  They
+ *           end badly at any other computed jump, at a system call (it puts the flags into
+ *           %r11), and after so many instructions.
  *
  * RETURNS   A return ends well if no caller reads flags behind its call.  Each call of the
  *           original is asked that; where one does, or may, the returns of what it calls end
@@ -20,8 +22,12 @@
  */
 #include "verify/flagsdead.h"
 
+#include <stdlib.h>
+
 #include "verify/effect.h"
+#include "verify/holders.h"
 #include "verify/lookup.h"
+#include "verify/tableentries.h"
 
 enum { MAX_STEPS = 1000, MAX_BRANCHES = 10 };		/* chosen, not measured */
 enum { ALL_BUT_CF = 0x3e };		/* PF AF ZF SF OF, as in struct effect */
@@ -53,6 +59,29 @@ static bool has_frame_of_entry(const struct verify *v, vaddr addr)
 	return state != ROW_NONE && vstates_is_entry(v->states, state);
 }
 
+/* Wherever a computed jump of the function at `addr` may go on inside of it. */
+static bool dead_inside(struct way *w, vaddr addr, uint8_t flags, int branches)
+{
+	const struct vcounting *c = &w->v->counting;
+	uint32_t fde = vcfi_find(&w->v->ocfi, addr), lo = 0, hi = c->inner.n;
+
+	if (fde == NO_FDE || branches >= MAX_BRANCHES)
+		return false;
+	const uint32_t group = verify_group(w->v, fde);
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (c->inner.v[mid].group < group)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < c->inner.n && c->inner.v[lo].group == group; lo++)
+		if (!dead_from(w, c->inner.v[lo].addr, flags, branches + 1))
+			return false;
+	return true;
+}
+
 static bool dead_behind(struct way *w, const struct effect *e, vaddr addr, uint8_t flags,
 			int branches)
 {
@@ -69,8 +98,10 @@ static bool dead_behind(struct way *w, const struct effect *e, vaddr addr, uint8
 	case INSN_TRAP:
 		return true;
 	case INSN_IJMP:
-		if (e->slot || has_frame_of_entry(w->v, addr))
+		if (e->slot)
 			return true;
+		if (has_frame_of_entry(w->v, addr))
+			return dead_inside(w, addr, flags, branches);
 		break;
 	case INSN_RET:
 		return dead_at_return(w, addr);
@@ -183,8 +214,71 @@ static void look_at(struct verify *v, uint32_t fde)
 	}
 }
 
+/* --- where computed jumps may go on inside of their functions --- */
+
+static void note_inner(struct verify *v, vaddr addr)
+{
+	uint32_t fde = vcfi_find(&v->ocfi, addr);
+
+	if (fde != NO_FDE && (v->ocfi.fde[fde].addr != addr || v->ocfi.fragment[fde]))
+		vec_push(v->a, &v->counting.inner,
+			 ((struct vinner){ addr, verify_group(v, fde) }));
+}
+
+static int note_held(struct verify *v, const struct vholder *h, void *ctx)
+{
+	(void)ctx;
+	note_inner(v, h->value);
+	return 0;
+}
+
+static void note_entries(struct verify *v, vaddr table, uint32_t kind, uint64_t n)
+{
+	vaddr to;
+
+	for (uint64_t k = 0; k < n; k++)
+		if (verify_table_entry(&v->orig, table, kind, k, &to))
+			note_inner(v, to);
+}
+
+static int by_group(const void *a, const void *b)
+{
+	const struct vinner *x = a, *y = b;
+
+	return x->group != y->group ? (x->group > y->group) - (x->group < y->group)
+				    : (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+/* Pointers that data hold, what instructions form, and entries of tables; each once. */
+static void find_inner(struct verify *v)
+{
+	(void)verify_each_holder(v, note_held, NULL);
+	for (uint32_t i = 0; i < v->refs.all.n; i++)
+		if (v->refs.all.v[i].kind == REF_LEA || v->refs.all.v[i].kind == REF_OPERAND)
+			note_inner(v, v->refs.all.v[i].to);
+	for (uint32_t i = 0; i < v->refs.formed.n; i++)
+		note_inner(v, v->refs.formed.v[i].to);
+	for (uint32_t i = 0; i < v->map.ntable; i++)
+		note_entries(v, v->map.table[i].orig_addr, v->map.table[i].kind,
+			     v->map.table[i].nentry);
+	for (uint32_t i = 0; i < v->walk.extents.n; i++) {
+		const struct vextent *x = &v->walk.extents.v[i];
+
+		note_entries(v, x->lo, x->kind, (x->hi - x->lo) / blockmap_entry_size(x->kind));
+	}
+	struct vinner *all = v->counting.inner.v;
+	uint32_t n = 0;
+	if (v->counting.inner.n)
+		qsort(all, v->counting.inner.n, sizeof(*all), by_group);
+	for (uint32_t i = 0; i < v->counting.inner.n; i++)
+		if (!n || by_group(&all[n - 1], &all[i]) != 0)
+			all[n++] = all[i];
+	v->counting.inner.n = n;
+}
+
 void verify_look_at_returns(struct verify *v)
 {
+	find_inner(v);
 	v->counting.returns_live =
 		arena_array(v->a, v->ocfi.nfde, sizeof(*v->counting.returns_live));
 	v->counting.returns_read =

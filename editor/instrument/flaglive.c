@@ -9,6 +9,7 @@
  *
  * These two sets grow until nothing changes.  Where it is not known what runs next (computed
  * jumps that may stay inside, jumps into the middle of other functions), all flags are live.
+ * So they are at what looks like a tail call where something leads inside of the function.
  * Functions that are called through pointers or in other modules are assumed to keep to the ABI
  * at their entry; if flags are live after such a call, they are live at the returns of all
  * functions.
@@ -18,6 +19,9 @@
  */
 #include "editor/instrument/flaglive.h"
 
+#include "editor/instrument/innerways.h"
+#include "lib/err.h"
+#include "postmorph/machine/memview.h"
 #include "postmorph/machine/flags.h"
 
 struct flaglive {
@@ -27,6 +31,7 @@ struct flaglive {
 	struct flags **effect;		/* likewise */
 	uint16_t *entry, *back;		/* [nfn] */
 	uint16_t back_all;
+	const bool *inner;		/* [nfn], innerways.h */
 	bool changed;
 };
 
@@ -99,7 +104,7 @@ static bool is_tail_jump(const struct fn *fn, uint32_t insn)
 	for (uint32_t i = 0; i < fn->njump; i++)
 		if (fn->jump[i].insn == insn)
 			return fn->jump[i].kind == JUMP_TAIL;
-	return true;			/* through a slot: to another module */
+	return false;
 }
 
 static uint16_t behind_block(struct flaglive *l, uint32_t f, const struct block *b)
@@ -118,7 +123,8 @@ static uint16_t behind_block(struct flaglive *l, uint32_t f, const struct block 
 		live |= leave(l, f, b->taken_out);
 	if (b->table != NO_TABLE)
 		live |= behind_table(l, f, &fn->table[b->table]);
-	else if (fn->insn[last].kind == INSN_IJMP && !is_tail_jump(fn, last))
+	else if (fn->insn[last].kind == INSN_IJMP && !fn->insn[last].field &&
+		 (l->inner[f] || !is_tail_jump(fn, last)))
 		live = FLAGS_ALL;
 	if (fn->insn[last].kind == INSN_RET)
 		live |= back_of(l, f);
@@ -168,8 +174,13 @@ static void find_effects(struct flaglive *l, uint32_t f)
 struct flaglive *flaglive_new(const struct prog *prog, struct arena *a)
 {
 	struct flaglive *l = arena_alloc(a, sizeof(*l));
+	struct memview_file words;
+	struct err ignored;
 
 	*l = (struct flaglive){ .prog = prog, .arena = a, .changed = true };
+	if (memview_open(&prog->img, a, &words, &ignored) < 0)
+		words.nword = 0;
+	l->inner = innerways_find(prog, &words, a);
 	l->before = arena_array(a, prog->nfn, sizeof(*l->before));
 	l->effect = arena_array(a, prog->nfn, sizeof(*l->effect));
 	l->entry = arena_array(a, prog->nfn, sizeof(*l->entry));

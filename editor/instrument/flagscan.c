@@ -3,10 +3,11 @@
  * WAYS      go on through direct jumps, both ways of a branch, and into the callee of a direct
  *           call.  By the ABI no flag is read by code that is reached through a pointer or in
  *           another module, before it has written it: a computed jump where the stack is as at
- *           the function's entry is a tail call.  A trap ends the way: what a handler finds in
- *           the flags of its context is not looked at.  Behind any other computed jump, and a
- *           system call, which hands the flags to the program in %r11, flags count as read.
- *           So they do where the looking ahead ends.
+ *           the function's entry is a tail call, unless something leads inside of the function
+ *           (a table, a pointer to a label): compilers keep flags across those jumps.  A trap
+ *           ends the way: what a handler finds in the flags of its context is not looked at.
+ *           Behind any other computed jump, and a system call, which hands the flags to the
+ *           program in %r11, flags count as read.  So they do where the looking ahead ends.
  *
  * RETURNS   By the ABI nobody reads flags behind a call, either.  Assembly does not always keep
  *           to that: flags are live at the returns of a function if they are live behind a call
@@ -23,6 +24,7 @@
 #include "editor/instrument/flagscan.h"
 
 #include "binary/decode.h"
+#include "editor/instrument/innerways.h"
 #include "lib/err.h"
 #include "lib/search.h"
 #include "postmorph/ir/plt.h"
@@ -38,6 +40,7 @@ struct flagscan {
 	const struct prog *prog;
 	struct memview_file words;	/* that the loader fills */
 	bool *returns_live, *returns_read;	/* [nfn] */
+	const bool *inner;		/* [nfn], innerways.h */
 	bool all_live, changed;
 };
 
@@ -75,6 +78,13 @@ static bool has_frame_of_entry(const struct cfi *cfi, vaddr addr)
 	return !s->cfa_is_expr && s->cfa_reg == RSP && s->cfa_off == 8;
 }
 
+static bool is_tail_call(const struct flagscan *s, vaddr addr)
+{
+	uint32_t f = prog_find_fn(s->prog, addr);
+
+	return f != NO_FN && !s->inner[f] && has_frame_of_entry(&s->prog->cfi, addr);
+}
+
 /* Behind an instruction at `addr` that leads to `target` or goes on at `next`. */
 static bool is_dead_behind(struct look *l, const struct insn *insn, vaddr addr, vaddr target,
 			   uint16_t flags, int branches)
@@ -93,7 +103,7 @@ static bool is_dead_behind(struct look *l, const struct insn *insn, vaddr addr, 
 	case INSN_TRAP:
 		return true;
 	case INSN_IJMP:
-		if (insn->field != 0 || has_frame_of_entry(&l->s->prog->cfi, addr))
+		if (insn->field != 0 || is_tail_call(l->s, addr))
 			return true;
 		break;
 	case INSN_RET:
@@ -231,6 +241,7 @@ const struct flagscan *flagscan_new(const struct prog *prog, struct arena *a)
 		s->words.nword = 0;
 	s->returns_live = arena_array(a, prog->nfn, sizeof(*s->returns_live));
 	s->returns_read = arena_array(a, prog->nfn, sizeof(*s->returns_read));
+	s->inner = innerways_find(prog, &s->words, a);
 	while (s->changed) {
 		s->changed = false;
 		for (uint32_t i = 0; i < prog->cfi.nfde; i++) {

@@ -219,6 +219,38 @@ fn dead_tail				# with the frame of the entry
 	jmp	*%rax
 end dead_tail
 
+fn live_label				# a jump as in a tail call, but a pointer leads inside
+	place
+	lea	live_labels(%rip), %rax
+	mov	(%rax,%rdi,8), %rax
+	jmp	*%rax
+1:	xor	%eax, %eax
+	ret
+2:	sete	%al
+	ret
+	.section .data.rel.ro, "aw", @progbits
+	.balign	8
+live_labels:
+	.quad	1b, 2b
+	.text
+end live_label
+
+fn dead_label				# all that it leads to overwrites the flags
+	place
+	lea	dead_labels(%rip), %rax
+	mov	(%rax,%rdi,8), %rax
+	jmp	*%rax
+1:	xor	%eax, %eax
+	ret
+2:	add	%edi, %eax
+	ret
+	.section .data.rel.ro, "aw", @progbits
+	.balign	8
+dead_labels:
+	.quad	1b, 2b
+	.text
+end dead_label
+
 fn dead_trap
 	place
 	ud2

@@ -1,0 +1,92 @@
+/* innerways.c - finds the functions into which something but branches leads
+ *
+ * Words that the loader fills, in a program at a fixed address any word, addresses that
+ * instructions form or have as constants, and jump tables.  A number that is none of these may
+ * be taken for one: that costs counters, and nothing else.
+ *
+ * Tested by tests/unit/editor/instrument/test_flagscan.c and tests/programs/counting.sh.
+ */
+#include "editor/instrument/innerways.h"
+
+#include <string.h>
+
+#include "binary/decode.h"
+#include "postmorph/machine/memview.h"
+
+struct finding {
+	const struct prog *prog;
+	const struct memview_file *words;
+	bool *inner;
+};
+
+static void note_inner(struct finding *s, vaddr addr)
+{
+	uint32_t f = addr - s->prog->img.text_at < s->prog->img.text.n ||
+		     image_is_exec(&s->prog->img, addr) ? prog_find_fn(s->prog, addr) : NO_FN;
+
+	if (f != NO_FN && s->prog->fn[f].entry != addr)
+		s->inner[f] = true;
+}
+
+/* In a program at a fixed address any word may be one. */
+static void note_words(struct finding *s)
+{
+	const struct image *img = &s->prog->img;
+	uint64_t word;
+
+	for (uint32_t i = 0; i < s->words->nword; i++)
+		if (s->words->word[i].known)
+			note_inner(s, s->words->word[i].value);
+	for (uint32_t i = 0; img->eh.e_type == ET_EXEC && i < img->nph; i++) {
+		const Elf64_Phdr *p = &img->ph[i];
+
+		for (vaddr at = (p->p_vaddr + 7) & ~UINT64_C(7); p->p_type == PT_LOAD &&
+		     at + 8 <= p->p_vaddr + p->p_filesz; at += 8) {
+			memcpy(&word, image_at(img, at, 8).p, 8);	/* in the file */
+			note_inner(s, word);
+		}
+	}
+}
+
+static void note_operands(struct finding *s, const struct fde *fde)
+{
+	const struct image *img = &s->prog->img;
+	uint64_t constant[INSN_MAX_CONSTANTS];
+	struct insn insn;
+	vaddr target;
+
+	for (vaddr at = fde->addr, end = at + fde->len; at < end; at += insn.len) {
+		struct bytes code = image_rest(img, at);
+
+		if (!insn_decode(code, at, &insn, &target)) {
+			insn.len = 1;
+			continue;
+		}
+		if (insn.field && !insn_is_branch(&insn))
+			note_inner(s, target);
+		uint32_t n = insn.constants && img->eh.e_type == ET_EXEC
+				     ? insn_constants((struct bytes){ code.p, insn.len },
+						      constant) : 0;
+		while (n-- > 0)
+			note_inner(s, constant[n]);
+	}
+}
+
+const bool *innerways_find(const struct prog *prog, const struct memview_file *words,
+			   struct arena *a)
+{
+	struct finding s = { .prog = prog, .words = words };
+
+	s.inner = arena_array(a, prog->nfn, sizeof(*s.inner));
+	note_words(&s);
+	for (uint32_t i = 0; i < prog->cfi.nfde; i++)
+		note_operands(&s, &prog->cfi.fde[i]);
+	for (uint32_t f = 0; f < prog->nfn; f++) {
+		const struct fn *fn = &prog->fn[f];
+
+		s.inner[f] |= !fn->kept || fn->ntable > 0;
+		for (uint32_t i = 0; i < fn->njump; i++)
+			s.inner[f] |= fn->jump[i].kind != JUMP_TAIL;
+	}
+	return s.inner;
+}
