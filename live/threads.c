@@ -25,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -34,8 +33,8 @@
 
 #include "lib/err.h"
 #include "lib/procstat.h"
-#include "live/descriptor.h"
 #include "live/restart.h"
+#include "live/waiting.h"
 
 /* STRAGGLERS_NS: threads that cannot stop (they wait for a disk) are waited for so long.
  * YOUNG_NS: so much later than it should a call with a time limit may end.
@@ -163,42 +162,12 @@ static void read_runs(const struct live_threads *t, struct live_thread *x)
 		x->time_ns = x->runs = 0;
 }
 
-static bool socket_has_limit(const struct live_threads *t, uint64_t fd, int option)
-{
-	struct timeval limit = { 0 };
-	socklen_t n = sizeof(limit);
-	int copy = (int)syscall(SYS_pidfd_getfd, t->pidfd, (int)fd, 0);
-	bool has = copy >= 0 && getsockopt(copy, SOL_SOCKET, option, &limit, &n) == 0 &&
-		   (limit.tv_sec || limit.tv_usec);
-
-	if (copy >= 0)
-		close(copy);
-	return has;
-}
-
-/* What the kind depends on, besides the call. */
-static enum restart kind_by_descriptor(const struct live_threads *t, enum restart kind, long nr,
-				       const uint64_t arg[6])
-{
-	if (kind != RESTART_RECEIVE && kind != RESTART_CONNECT && kind != RESTART_READ)
-		return kind;
-	int option = kind == RESTART_CONNECT ? SO_SNDTIMEO : SO_RCVTIMEO;
-	switch (live_descriptor(t->pid, arg[0])) {
-	case DESCRIPTOR_SOCKET:
-		return socket_has_limit(t, arg[0], option) ? RESTART_LIMITED : RESTART_EXACT;
-	case DESCRIPTOR_SERVED:
-		return restart_in_parts(nr, arg) ? RESTART_PARTIAL : RESTART_EXACT;
-	case DESCRIPTOR_OTHER:
-		break;
-	}
-	return RESTART_EXACT;
-}
-
 /* *runs: it is on a CPU, or waits for one. */
 static enum restart kind_of(const struct live_threads *t, const struct live_thread *x, long *nr,
 			    bool *runs)
 {
-	uint64_t arg[6];
+	struct waiting w;
+	uint64_t *arg = w.arg;
 	char text[256];
 	ssize_t n = x->call_fd < 0 ? -1 : pread(x->call_fd, text, sizeof(text) - 1, 0);
 
@@ -211,9 +180,11 @@ static enum restart kind_of(const struct live_threads *t, const struct live_thre
 	*runs = strncmp(text, "running", 7) == 0;
 	/* or -1 for a thread that waits in no call */
 	if (sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
-		   " %" SCNx64, nr, &arg[0], &arg[1], &arg[2], &arg[3], &arg[4], &arg[5]) != 7)
+		   " %" SCNx64 " %" SCNx64, &w.nr, &arg[0], &arg[1], &arg[2], &arg[3], &arg[4],
+		   &arg[5], &w.sp) != 8)
 		return RESTART_KERNEL;
-	return kind_by_descriptor(t, restart_kind(*nr, arg), *nr, arg);
+	*nr = w.nr;
+	return waiting_kind(t->pid, t->pidfd, &w);
 }
 
 /* A call with a limit may be as old as any unless the thread has run since it was seen last; a
