@@ -160,6 +160,13 @@ bool live_socket_limit(int pidfd, uint64_t fd, int option)
 	       (limit.tv_sec || limit.tv_usec);
 }
 
+bool live_socket_stream(int pidfd, uint64_t fd)
+{
+	int type = 0;
+
+	return socket_option(pidfd, fd, SO_TYPE, &type, sizeof(type)) && type == SOCK_STREAM;
+}
+
 int live_socket_least(int pidfd, uint64_t fd)
 {
 	int least = 1;

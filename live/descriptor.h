@@ -21,6 +21,8 @@ enum descriptor live_descriptor(pid_t pid, uint64_t fd);
 
 /* Of a socket: has it a time limit, by SO_RCVTIMEO or SO_SNDTIMEO? */
 bool live_socket_limit(int pidfd, uint64_t fd, int option);
+/* Bytes without bounds, of which more may be read? */
+bool live_socket_stream(int pidfd, uint64_t fd);
 /* How many bytes a call waits for (SO_RCVLOWAT); 1 where that is not known. */
 int live_socket_least(int pidfd, uint64_t fd);
 

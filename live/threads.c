@@ -5,6 +5,9 @@
  *           new one.  Registers are read at once, and a call that fails with EINTR by the stop
  *           is mended at once (restart.h), so that it does not matter when we come to an end.
  *
+ *           One that is cut short with a part of its work is finished when the thread is let
+ *           go (finish.h).
+ *
  *           A signal that is ignored is not ignored where a thread is traced: it would wake
  *           another thread, in whatever that waits.  So none is stopped before all were seen to
  *           be in no call that matters.
@@ -33,14 +36,17 @@
 
 #include "lib/err.h"
 #include "lib/procstat.h"
+#include "live/finish.h"
+#include "live/rest.h"
 #include "live/restart.h"
 #include "live/waiting.h"
 
 /* STRAGGLERS_NS: threads that cannot stop (they wait for a disk) are waited for so long.
+ * FINISH_NS: those that make the rest of a call.
  * YOUNG_NS: so much later than it should a call with a time limit may end.
  * REST_NS, REST_THREAD_NS: what comes after the stop takes about twice, as measured by
  * bench/live.sh with one thread, and more for each. */
-enum { STRAGGLERS_NS = 1000000000, YOUNG_NS = 2000000, REST_NS = 500000,
+enum { STRAGGLERS_NS = 1000000000, FINISH_NS = 2000000000, YOUNG_NS = 2000000, REST_NS = 500000,
        REST_THREAD_NS = 8000 };
 enum { ALARM_US = 200 };
 
@@ -278,6 +284,8 @@ static void take_report(struct live_threads *t, pid_t tid, int status)
 
 	if (!WIFSTOPPED(status)) {
 		forget(t, tid);
+	} else if (x && x->finish != FINISH_NONE) {
+		finish_go_on(t, x, status);
 	} else if (x) {
 		bool there = take_regs(x);
 
@@ -395,17 +403,20 @@ int live_threads_stop(struct live_threads *t, uint64_t pause_ns, struct err *err
 	return rc;
 }
 
-/* Only a thread that is stopped can be let go of. */
+/* Only a thread that is stopped can be let go of.  First those without a rest of a call: to
+ * find out about it takes longer. */
 static void release(struct live_threads *t)
 {
-	for (uint32_t i = 0; i < t->n; i++) {
-		struct live_thread *x = &t->thread[i];
+	for (int last = 0; last < 2; last++)
+		for (uint32_t i = 0; i < t->n; i++) {
+			struct live_thread *x = &t->thread[i];
 
-		if (!x->stopped)
-			continue;
-		(void)ptrace(PTRACE_DETACH, x->tid, 0, 0);	/* or it has ended */
-		x->stopped = x->asked = false;
-	}
+			if (!x->stopped || (!last && rest_may_be(&x->regs)) ||
+			    (last && finish_begin(t, x)))
+				continue;
+			(void)ptrace(PTRACE_DETACH, x->tid, 0, 0);	/* or it has ended */
+			x->stopped = x->asked = false;
+		}
 }
 
 /* Those that have not stopped in time have perhaps done so since, and go on; LIVE_DONE: all. */
@@ -440,14 +451,34 @@ int live_threads_look(struct live_threads *t, struct err *err)
 	return rc;
 }
 
+static void let_go_until(struct live_threads *t, uint64_t until_ns)
+{
+	for (bool all = false; !all && live_clock_ns() < until_ns;) {
+		all = collect(t, live_clock_ns() + 1000000);
+		release(t);
+	}
+}
+
+/* A call that does not come to its end is left with what was done so far. */
+static void finish_now(struct live_threads *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->thread[i].finish != FINISH_NONE)
+			(void)ptrace(PTRACE_INTERRUPT, t->thread[i].tid, 0, 0);
+	let_go_until(t, live_clock_ns() + STRAGGLERS_NS);
+}
+
 void live_threads_let_go(struct live_threads *t)
 {
-	uint64_t until = live_clock_ns() + STRAGGLERS_NS;
+	bool finishing = false;
 
 	release(t);
 	t->released_ns = live_clock_ns();
-	for (bool all = false; !all && live_clock_ns() < until;) {
-		all = collect(t, live_clock_ns() + 1000000);
-		release(t);
+	let_go_until(t, t->released_ns + STRAGGLERS_NS);
+	for (uint32_t i = 0; i < t->n; i++)
+		finishing |= t->thread[i].finish != FINISH_NONE;
+	if (finishing) {
+		let_go_until(t, t->released_ns + FINISH_NS);
+		finish_now(t);
 	}
 }
