@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -271,11 +272,25 @@ static int while_stopped(struct work *w)
 	return err_set(w->err, ERR_REFUSED, "its main thread has ended");
 }
 
+/* Who tells us to end waits until all calls that we have cut short are whole again. */
+static void hold_signals(sigset_t *before)
+{
+	static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+	sigset_t set;
+
+	(void)sigemptyset(&set);	/* none can fail for these */
+	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		(void)sigaddset(&set, ends[i]);
+	(void)sigprocmask(SIG_BLOCK, &set, before);
+}
+
 static int try_once(struct work *w, const struct live_limits *limits, struct live_outcome *out)
 {
 	if (live_process_check(w->x->pid, w->err) < 0 ||
 	    live_process_alone(w->x->pid, w->err) < 0)
 		return LIVE_FAILED;
+	sigset_t before;
+	hold_signals(&before);
 	w->nadded = 0;
 	w->pair[0] = w->pair[1] = w->copy = -1;
 	int rc = live_threads_stop(&w->threads, limits->pause_ns, w->err);
@@ -283,6 +298,7 @@ static int try_once(struct work *w, const struct live_limits *limits, struct liv
 	if (rc == LIVE_DONE)
 		rc = while_stopped(w);
 	live_threads_let_go(&w->threads);
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 	if (w->threads.asked_ns) {
 		uint64_t pause_ns = w->threads.released_ns - w->threads.asked_ns;
 

@@ -16,7 +16,8 @@
 /* Of the kernel's own results, which no program sees (include/linux/errno.h there). */
 enum { ERESTARTNOHAND = 514 };
 
-enum { EXT_ARG = 8 };		/* IORING_ENTER_EXT_ARG: a time limit may be there */
+/* IORING_ENTER_GETEVENTS; IORING_ENTER_EXT_ARG: a time limit may be there */
+enum { GETEVENTS = 1, EXT_ARG = 8 };
 enum { WAITALL = 0x100 };	/* MSG_WAITALL */
 
 static const struct {
@@ -67,6 +68,9 @@ static const struct {
 	{ SYS_getdents64, RESTART_EXACT, -1, false },
 	{ SYS_fsync, RESTART_EXACT, -1, false },
 	{ SYS_fdatasync, RESTART_EXACT, -1, false },
+	/* memory that is a file: all is taken back */
+	{ SYS_fallocate, RESTART_EXACT, -1, false },
+	{ SYS_ioctl, RESTART_EXACT, -1, false },
 	{ SYS_poll, RESTART_KERNEL, -1, false },
 	{ SYS_ppoll, RESTART_KERNEL, -1, false },
 	{ SYS_select, RESTART_KERNEL, -1, false },
@@ -98,16 +102,76 @@ static int find(long nr)
 	return -1;
 }
 
+/* By its second argument: fallocate() that moves what is behind it, and ioctl() other than
+ * what waits for the output of a terminal or runs a virtual machine. */
+static bool is_only_once(long nr, uint64_t arg)
+{
+	enum { COLLAPSE = 8, INSERT = 32 };	/* FALLOC_FL_COLLAPSE_RANGE, _INSERT_RANGE */
+	enum { DRAIN = 0x5409, RUN = 0xae80 };	/* TCSBRK, KVM_RUN */
+
+	return (nr == SYS_fallocate && arg & (COLLAPSE | INSERT)) ||
+	       (nr == SYS_ioctl && (uint32_t)arg != DRAIN && (uint32_t)arg != RUN);
+}
+
+/* Those that the kernel makes again with the time that is left, which they write to their
+ * arguments. */
+static const struct {
+	long nr;
+	int limit;
+	bool limits;		/* else it fails with EFAULT */
+} write_left[] = {
+	{ SYS_select, 4, true },
+	{ SYS_pselect6, 4, true },
+	{ SYS_ppoll, 2, true },
+	{ SYS_nanosleep, 1, false },
+	{ SYS_clock_nanosleep, 3, false },
+};
+enum { NWRITE_LEFT = sizeof(write_left) / sizeof(write_left[0]) };
+
+uint64_t restart_writes_left(long nr, const uint64_t arg[6])
+{
+	for (int i = 0; i < NWRITE_LEFT; i++)
+		if (write_left[i].nr == nr)
+			return arg[write_left[i].limit];
+	return 0;
+}
+
+bool restart_limits(long nr)
+{
+	for (int i = 0; i < NWRITE_LEFT; i++)
+		if (write_left[i].nr == nr)
+			return write_left[i].limits;
+	return false;
+}
+
+/* What was done in part when the wait began, or may be before its end. */
+static bool waits_in_parts(long nr, const uint64_t arg[6])
+{
+	switch (nr) {
+	case SYS_io_uring_enter:	/* so many submitted, would be the result */
+		return arg[1] && arg[2] && arg[3] & GETEVENTS;
+	case SYS_io_getevents:
+	case SYS_io_pgetevents:
+		return (int64_t)arg[1] > 1;
+	case SYS_recvfrom:
+		return arg[3] & WAITALL;
+	case SYS_recvmsg:
+		return arg[2] & WAITALL;
+	default:
+		return false;
+	}
+}
+
 enum restart restart_kind(long nr, const uint64_t arg[6])
 {
 	int i = find(nr);
 
-	if (i < 0)
+	if (i < 0 || is_only_once(nr, arg[1]))
 		return RESTART_UNKNOWN;
+	if (waits_in_parts(nr, arg))
+		return RESTART_PARTIAL;
 	if (nr == SYS_io_uring_enter)
 		return arg[3] & EXT_ARG ? RESTART_LIMITED : RESTART_EXACT;
-	if ((nr == SYS_recvfrom && arg[3] & WAITALL) || (nr == SYS_recvmsg && arg[2] & WAITALL))
-		return RESTART_PARTIAL;
 	if (calls[i].limit < 0)
 		return calls[i].kind;
 	uint64_t limit = arg[calls[i].limit];
@@ -124,13 +188,15 @@ bool restart_in_parts(long nr, const uint64_t arg[6])
 	       ((nr == SYS_read || nr == SYS_pread64) && arg[2] > PAGE);
 }
 
-/* A call that failed with EINTR has transferred nothing, so it can be made again. */
+/* A call that failed with EINTR has transferred nothing, so it can be made again.  Where the
+ * kernel makes it again itself it fails so only if it could not write the time that is left. */
 bool restart_fix(struct user_regs_struct *regs)
 {
 	long nr = (long)regs->orig_rax;
 	int i = nr < 0 ? -1 : find(nr);
 
-	if (i < 0 || calls[i].kind == RESTART_KERNEL || (long)regs->rax != -EINTR)
+	if (i < 0 || (long)regs->rax != -EINTR || is_only_once(nr, regs->rsi) ||
+	    (calls[i].kind == RESTART_KERNEL && !restart_limits(nr)))
 		return false;
 	regs->rax = (unsigned long long)-ERESTARTNOHAND;
 	return true;

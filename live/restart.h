@@ -33,6 +33,10 @@ enum restart {
 enum restart restart_kind(long nr, const uint64_t arg[6]);
 /* May the call read more than servers of file systems are asked for at once? */
 bool restart_in_parts(long nr, const uint64_t arg[6]);
+/* Where the call writes the time that is left when it is stopped; 0: it does not. */
+uint64_t restart_writes_left(long nr, const uint64_t arg[6]);
+/* When it cannot, does it fail in a way that lets it be made again, with the whole limit? */
+bool restart_limits(long nr);
 /* Of a stopped thread's registers: true if they were changed so that the call is made again. */
 bool restart_fix(struct user_regs_struct *regs);
 

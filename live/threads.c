@@ -5,6 +5,9 @@
  *           new one.  Registers are read at once, and a call that fails with EINTR by the stop
  *           is mended at once (restart.h), so that it does not matter when we come to an end.
  *
+ *           One that is cut short with a part of its work is finished when the thread is let
+ *           go (finish.h).
+ *
  *           A signal that is ignored is not ignored where a thread is traced: it would wake
  *           another thread, in whatever that waits.  So none is stopped before all were seen to
  *           be in no call that matters.
@@ -25,7 +28,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -34,14 +36,17 @@
 
 #include "lib/err.h"
 #include "lib/procstat.h"
-#include "live/descriptor.h"
+#include "live/finish.h"
+#include "live/rest.h"
 #include "live/restart.h"
+#include "live/waiting.h"
 
 /* STRAGGLERS_NS: threads that cannot stop (they wait for a disk) are waited for so long.
+ * FINISH_NS: those that make the rest of a call.
  * YOUNG_NS: so much later than it should a call with a time limit may end.
  * REST_NS, REST_THREAD_NS: what comes after the stop takes about twice, as measured by
  * bench/live.sh with one thread, and more for each. */
-enum { STRAGGLERS_NS = 1000000000, YOUNG_NS = 2000000, REST_NS = 500000,
+enum { STRAGGLERS_NS = 1000000000, FINISH_NS = 2000000000, YOUNG_NS = 2000000, REST_NS = 500000,
        REST_THREAD_NS = 8000 };
 enum { ALARM_US = 200 };
 
@@ -163,42 +168,12 @@ static void read_runs(const struct live_threads *t, struct live_thread *x)
 		x->time_ns = x->runs = 0;
 }
 
-static bool socket_has_limit(const struct live_threads *t, uint64_t fd, int option)
-{
-	struct timeval limit = { 0 };
-	socklen_t n = sizeof(limit);
-	int copy = (int)syscall(SYS_pidfd_getfd, t->pidfd, (int)fd, 0);
-	bool has = copy >= 0 && getsockopt(copy, SOL_SOCKET, option, &limit, &n) == 0 &&
-		   (limit.tv_sec || limit.tv_usec);
-
-	if (copy >= 0)
-		close(copy);
-	return has;
-}
-
-/* What the kind depends on, besides the call. */
-static enum restart kind_by_descriptor(const struct live_threads *t, enum restart kind, long nr,
-				       const uint64_t arg[6])
-{
-	if (kind != RESTART_RECEIVE && kind != RESTART_CONNECT && kind != RESTART_READ)
-		return kind;
-	int option = kind == RESTART_CONNECT ? SO_SNDTIMEO : SO_RCVTIMEO;
-	switch (live_descriptor(t->pid, arg[0])) {
-	case DESCRIPTOR_SOCKET:
-		return socket_has_limit(t, arg[0], option) ? RESTART_LIMITED : RESTART_EXACT;
-	case DESCRIPTOR_SERVED:
-		return restart_in_parts(nr, arg) ? RESTART_PARTIAL : RESTART_EXACT;
-	case DESCRIPTOR_OTHER:
-		break;
-	}
-	return RESTART_EXACT;
-}
-
 /* *runs: it is on a CPU, or waits for one. */
 static enum restart kind_of(const struct live_threads *t, const struct live_thread *x, long *nr,
 			    bool *runs)
 {
-	uint64_t arg[6];
+	struct waiting w;
+	uint64_t *arg = w.arg;
 	char text[256];
 	ssize_t n = x->call_fd < 0 ? -1 : pread(x->call_fd, text, sizeof(text) - 1, 0);
 
@@ -211,9 +186,11 @@ static enum restart kind_of(const struct live_threads *t, const struct live_thre
 	*runs = strncmp(text, "running", 7) == 0;
 	/* or -1 for a thread that waits in no call */
 	if (sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
-		   " %" SCNx64, nr, &arg[0], &arg[1], &arg[2], &arg[3], &arg[4], &arg[5]) != 7)
+		   " %" SCNx64 " %" SCNx64, &w.nr, &arg[0], &arg[1], &arg[2], &arg[3], &arg[4],
+		   &arg[5], &w.sp) != 8)
 		return RESTART_KERNEL;
-	return kind_by_descriptor(t, restart_kind(*nr, arg), *nr, arg);
+	*nr = w.nr;
+	return waiting_kind(t->pid, t->pidfd, &w);
 }
 
 /* A call with a limit may be as old as any unless the thread has run since it was seen last; a
@@ -307,6 +284,8 @@ static void take_report(struct live_threads *t, pid_t tid, int status)
 
 	if (!WIFSTOPPED(status)) {
 		forget(t, tid);
+	} else if (x && x->finish != FINISH_NONE) {
+		finish_go_on(t, x, status);
 	} else if (x) {
 		bool there = take_regs(x);
 
@@ -424,17 +403,20 @@ int live_threads_stop(struct live_threads *t, uint64_t pause_ns, struct err *err
 	return rc;
 }
 
-/* Only a thread that is stopped can be let go of. */
+/* Only a thread that is stopped can be let go of.  First those without a rest of a call: to
+ * find out about it takes longer. */
 static void release(struct live_threads *t)
 {
-	for (uint32_t i = 0; i < t->n; i++) {
-		struct live_thread *x = &t->thread[i];
+	for (int last = 0; last < 2; last++)
+		for (uint32_t i = 0; i < t->n; i++) {
+			struct live_thread *x = &t->thread[i];
 
-		if (!x->stopped)
-			continue;
-		(void)ptrace(PTRACE_DETACH, x->tid, 0, 0);	/* or it has ended */
-		x->stopped = x->asked = false;
-	}
+			if (!x->stopped || (!last && rest_may_be(&x->regs)) ||
+			    (last && finish_begin(t, x)))
+				continue;
+			(void)ptrace(PTRACE_DETACH, x->tid, 0, 0);	/* or it has ended */
+			x->stopped = x->asked = false;
+		}
 }
 
 /* Those that have not stopped in time have perhaps done so since, and go on; LIVE_DONE: all. */
@@ -469,14 +451,34 @@ int live_threads_look(struct live_threads *t, struct err *err)
 	return rc;
 }
 
+static void let_go_until(struct live_threads *t, uint64_t until_ns)
+{
+	for (bool all = false; !all && live_clock_ns() < until_ns;) {
+		all = collect(t, live_clock_ns() + 1000000);
+		release(t);
+	}
+}
+
+/* A call that does not come to its end is left with what was done so far. */
+static void finish_now(struct live_threads *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->thread[i].finish != FINISH_NONE)
+			(void)ptrace(PTRACE_INTERRUPT, t->thread[i].tid, 0, 0);
+	let_go_until(t, live_clock_ns() + STRAGGLERS_NS);
+}
+
 void live_threads_let_go(struct live_threads *t)
 {
-	uint64_t until = live_clock_ns() + STRAGGLERS_NS;
+	bool finishing = false;
 
 	release(t);
 	t->released_ns = live_clock_ns();
-	for (bool all = false; !all && live_clock_ns() < until;) {
-		all = collect(t, live_clock_ns() + 1000000);
-		release(t);
+	let_go_until(t, t->released_ns + STRAGGLERS_NS);
+	for (uint32_t i = 0; i < t->n; i++)
+		finishing |= t->thread[i].finish != FINISH_NONE;
+	if (finishing) {
+		let_go_until(t, t->released_ns + FINISH_NS);
+		finish_now(t);
 	}
 }

@@ -16,12 +16,24 @@ struct err;
  * reason in *err. */
 enum { LIVE_DONE = 0, LIVE_FAILED = -1, LIVE_NOT_NOW = 1 };
 
+/* Where a thread is that makes the rest of its call (live/finish.c). */
+enum finish {
+	FINISH_NONE,
+	FINISH_BEGINS,		/* before a part of it */
+	FINISH_CALL,		/* in one */
+	FINISH_CUT,		/* on its way to the signal that has ended one */
+	FINISH_BROKEN,		/* the same, where nobody reads what is written */
+};
+
 struct live_thread {
 	pid_t tid;
 	bool asked;		/* to stop: it is traced by us */
 	bool stopped;
 	int call_fd;		/* what it waits in: /proc/PID/task/TID/syscall; -1: none */
 	struct user_regs_struct regs;	/* once it is stopped */
+	enum finish finish;
+	bool again;		/* the last part was cut short */
+	uint64_t goal, whole;	/* what all parts do, and what one does */
 	/* at the last look: how long and how often it ran, and whether it was in a call with a
 	 * time limit, or may have been */
 	uint64_t time_ns, runs;
@@ -54,8 +66,8 @@ int live_threads_look(struct live_threads *t, struct err *err);
  * once more just before, and must come right behind live_threads_look().  Refused when another
  * traces one. */
 int live_threads_stop(struct live_threads *t, uint64_t pause_ns, struct err *err);
-/* All go on.  Those that have not stopped yet do so as soon as they can, and go on: that is
- * waited for, but not for ever. */
+/* All go on.  Those that have not stopped yet do so as soon as they can, and go on; those whose
+ * call was cut short make the rest of it: that is waited for, but not for ever. */
 void live_threads_let_go(struct live_threads *t);
 
 #endif

@@ -42,6 +42,21 @@ wait_in() {
 	echo "$n" >"$root/swaps.$2.$3"
 }
 
+# CALL main|thread [TRIES]: makes the call again and again (tests/e2e/flows.c) while it is swapped; the same files.
+flow_in() {
+	local n=0 p k
+	for ((k = 0; k < ${3:-4} && n == 0; k++)); do
+		"$root/flows" "$1" 1500 ${2#main} >"$root/flow.$1.$2" 9>&- &
+		p=$!
+		sleep 0.1
+		while kill -0 "$p" 2>/dev/null; do
+			on "$p" flows --patience=100 >/dev/null 2>&1 && is_on "$p" 2>/dev/null && n=$((n + 1))
+			off "$p" --patience=100 >/dev/null 2>&1
+		done
+	done
+	echo "$n" >"$root/swaps.$1.$2"
+}
+
 # NAME: where its usual place is taken in process $pid, the generation is made for another one
 fit() {
 	local at

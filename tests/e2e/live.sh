@@ -2,8 +2,8 @@
 # live.sh - generations go into running processes and out again, and nothing else of these changes
 #
 # LIVE_ROUNDS (default 12): swaps in and out of each program.  Every answer of a program is compared with the
-# first one; tests/e2e/waits.c tells of system calls that ended otherwise than they should; the tool is killed
-# at each of its system calls.
+# first one; tests/e2e/waits.c and flows.c tell of system calls that ended otherwise than they should; the tool is
+# killed at each of its system calls.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 [ "$(id -u)" = 0 ] || skip_all "needs root to change other processes"
@@ -117,6 +117,7 @@ while read -r call later; do
 	for how in main thread; do
 		said=$(cat "$root/wait.$call.$how") n=$(cat "$root/swaps.$call.$how")
 		want=ok
+		[ "${said% *}" != ENOSYS ] || { skip "$call in a $how thread" "the kernel does not let it"; continue; }
 		case $call in sig*-limit|sem*-limit|recv-limit|read-limit|accept-limit) want=EAGAIN ;; futex-limit) want=ETIMEDOUT ;; esac
 		[ "${said% *}" = $want ] && [ "${said#* }" -ge 850 ] && [ "${said#* }" -le 1800 ] &&
 			{ [ -n "$later" ] || [ "${n:-0}" -gt 0 ]; } &&
@@ -124,6 +125,44 @@ while read -r call later; do
 			not_ok "$call in a $how thread, swapped $n times: $said"
 	done
 done < <("$root/waits")
+
+# Those that are at work while they are stopped do all of it, however often.
+prepare flows "$B/tests/e2e/flows"
+flows=()
+for how in main thread; do
+	while read -r call; do
+		flow_in "$call" $how &
+		flows+=($!)
+		while [ "$(jobs -rp | wc -l)" -ge 4 ]; do sleep 0.1; done
+	done < <("$root/flows")
+done
+wait "${flows[@]}"
+while read -r call; do
+	for how in main thread; do
+		said=$(cat "$root/flow.$call.$how") n=$(cat "$root/swaps.$call.$how")
+		if [ "$said" = none ]; then
+			skip "$call in a $how thread" "the system has no such call"
+		else
+			[ "${said% *}" = ok ] && [ "$n" -gt 0 ] && ok "$call in a $how thread, swapped $n times: $said" ||
+				not_ok "$call in a $how thread, swapped $n times: $said"
+		fi
+	done
+done < <("$root/flows")
+
+# Told to end, the tool waits until such a call is whole.
+told() {
+	local i
+	start "$root/told.out" "$root/flows" send-much 6000
+	sleep 0.1
+	for ((i = 0; i < 200; i++)); do
+		kill -0 "$pid" 2>/dev/null || break
+		timeout -s TERM "0.0$((RANDOM % 70 + 20))" "$live" on "$pid" "$root/flows.plan" "$root/gen/flows" --patience=100 >/dev/null 2>&1
+		timeout -s INT "0.0$((RANDOM % 70 + 20))" "$live" off "$pid" "$root/gen" --patience=100 >/dev/null 2>&1
+	done
+	wait "$pid"
+	grep ok "$root/told.out" || { cat "$root/told.out"; return 1; }
+}
+check "nor is one cut short when the tool is told to end" told
 
 # --- killed ---
 

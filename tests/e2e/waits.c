@@ -1,14 +1,17 @@
 /* waits CALL [thread] - waits in a system call for a second, while it is being stopped
  *
  * CALL is one of waits[] below: those that signal(7) lists, with and without time limits.  What
- * is waited for comes from a child after a second, or is the end of the limit.  Prints the
- * name of the error, "ok" for none, and how long it took in ms.  With `thread` another thread
- * than the main one waits.  Without CALL: lists the names, one a line; those that a stop would
- * change, because they have a limit or do half of their work, are marked by "later".
+ * is waited for comes from a child after a second, in some cases a part of it at once, or is
+ * the end of the limit.  Prints the name of the error, "ok" for none (EMSGSIZE: less than all
+ * was transferred; ENOSYS: the system has no such call), and how long it took in ms.  With
+ * `thread` another thread than the main one waits.  Without CALL: lists the names, one a line;
+ * those that a stop would change, because they have a limit or do half of their work, are
+ * marked by "later".
  */
 #include <fcntl.h>
 #include <linux/aio_abi.h>
 #include <linux/futex.h>
+#include <linux/io_uring.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -20,6 +23,7 @@
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/ipc.h>
+#include <sys/mman.h>
 #include <sys/msg.h>
 #include <sys/select.h>
 #include <sys/sem.h>
@@ -29,6 +33,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,10 +42,10 @@
 enum { SECOND_MS = 1000 };
 static const struct timespec second = { SECOND_MS / 1000, 0 };
 
-static int pair[2], epoll, sem, queue, notify, lock, listener;
+static int pair[2], terminal[2], epoll, sem, queue, notify, lock, listener;
 static char folder[] = "/tmp/morph-waits.XXXXXX", fifo[64], file[64];
 static struct sockaddr_un name = { .sun_family = AF_UNIX };
-static aio_context_t aio;
+static aio_context_t aio, aio_two;
 static sigset_t usr1;
 static uint32_t word;
 
@@ -49,6 +54,15 @@ static void limit(int fd, int option)
 	struct timeval t = { SECOND_MS / 1000, 0 };
 
 	(void)setsockopt(fd, SOL_SOCKET, option, &t, sizeof(t));
+}
+
+/* What a call has done, where that is less than all. */
+static long whole(long did, long want)
+{
+	if (did < 0 || did == want)
+		return did;
+	errno = EMSGSIZE;
+	return -1;
 }
 
 static long do_epoll(void) { struct epoll_event e; return epoll_wait(epoll, &e, 1, -1); }
@@ -95,7 +109,7 @@ static long do_send(void)
 {
 	static char many[1 << 20];
 
-	return send(pair[0], many, sizeof(many), 0);
+	return whole(send(pair[0], many, sizeof(many), 0), sizeof(many));
 }
 static long do_accept(void) { return accept(listener, NULL, NULL); }
 static long do_accept_limit(void)
@@ -151,6 +165,79 @@ static long do_aio_limit(void)
 
 	return syscall(SYS_io_getevents, aio, 1, 1, &e, &second);
 }
+/* Of two events one is there. */
+static long do_aio_two(void)
+{
+	struct io_event e[2];
+
+	return whole(syscall(SYS_io_getevents, aio_two, 2, 2, e, NULL), 2);
+}
+/* Ten bytes, of which three are there. */
+static long do_recv_least(void)
+{
+	int least = 10;
+	char c[10];
+
+	(void)setsockopt(pair[0], SOL_SOCKET, SO_RCVLOWAT, &least, sizeof(least));
+	return whole(recv(pair[0], c, sizeof(c), 0), sizeof(c));
+}
+static long do_recv_all(void)
+{
+	char c[10];
+
+	return whole(recv(pair[0], c, sizeof(c), MSG_WAITALL), sizeof(c));
+}
+static long read_terminal(unsigned least, unsigned limit_ds)
+{
+	struct termios t;
+	char c[10];
+
+	(void)tcgetattr(terminal[1], &t);
+	cfmakeraw(&t);
+	t.c_cc[VMIN] = (cc_t)least;
+	t.c_cc[VTIME] = (cc_t)limit_ds;
+	(void)tcsetattr(terminal[1], TCSANOW, &t);
+	return whole(read(terminal[1], c, sizeof(c)), least);
+}
+static long do_terminal(void) { return read_terminal(10, 0); }
+static long do_terminal_one(void) { return read_terminal(1, 0); }
+static long do_terminal_limit(void) { return read_terminal(0, SECOND_MS / 100); }
+/* Limits where the kernel cannot write what is left of them. */
+static long do_pselect_read_only(void)
+{
+	return syscall(SYS_pselect6, 0, NULL, NULL, NULL, &second, NULL);
+}
+static long do_nanosleep_read_only(void)
+{
+	return syscall(SYS_nanosleep, &second, &second);
+}
+/* One request, which is a limit: submitted and waited for. */
+static long do_uring(void)
+{
+	struct io_uring_params p = { 0 };
+	int fd = (int)syscall(SYS_io_uring_setup, 1, &p);
+	size_t size = p.sq_off.array + sizeof(uint32_t), done_size = p.cq_off.cqes +
+		      p.cq_entries * sizeof(struct io_uring_cqe);
+
+	if (fd < 0) {
+		errno = ENOSYS;
+		return -1;
+	}
+	char *ring = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			  IORING_OFF_SQ_RING);
+	char *done = mmap(NULL, done_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			  IORING_OFF_CQ_RING);
+	struct io_uring_sqe *sqe = mmap(NULL, sizeof(*sqe), PROT_READ | PROT_WRITE, MAP_SHARED,
+					fd, IORING_OFF_SQES);
+	struct __kernel_timespec limit_s = { .tv_sec = SECOND_MS / 1000 };
+	*sqe = (struct io_uring_sqe){ .opcode = IORING_OP_TIMEOUT, .fd = -1, .len = 1,
+				      .addr = (uint64_t)(uintptr_t)&limit_s };
+	*(uint32_t *)(void *)(ring + p.sq_off.array) = 0;
+	__atomic_store_n((uint32_t *)(void *)(ring + p.sq_off.tail), 1, __ATOMIC_RELEASE);
+	long rc = syscall(SYS_io_uring_enter, fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0);
+	return whole(rc, 1) < 0 ? -1 : whole(__atomic_load_n((uint32_t *)(void *)(done +
+		     p.cq_off.tail), __ATOMIC_ACQUIRE), 1);
+}
 static long do_wait(void) { return wait(NULL); }
 static long do_fifo(void) { return open(fifo, O_RDONLY); }
 static long do_flock(void) { return flock(lock, LOCK_EX); }
@@ -161,8 +248,10 @@ static long do_setlkw(void)
 	return fcntl(lock, F_SETLKW, &l);
 }
 
-/* END: the limit does, with or without an error; else the child, by what it does. */
-enum event { END, SEND, SIGNAL, SEM, MESSAGE, CREATE, CONNECT, DRAIN, EXIT, OPEN };
+/* END: the limit does, with or without an error; else the child, by what it does.  HALVES,
+ * TYPE: the first part comes at once. */
+enum event { END, SEND, HALVES, TYPE, TYPE_LATE, SIGNAL, SEM, MESSAGE, CREATE, CONNECT,
+	     DRAIN, EXIT, OPEN };
 
 static const struct {
 	const char *name;
@@ -193,6 +282,15 @@ static const struct {
 	{ "msgrcv", do_msgrcv, MESSAGE, false },
 	{ "io_getevents-limit", do_aio_limit, END, true },
 	{ "io_getevents", do_aio, SEND, false },
+	{ "io_getevents-two", do_aio_two, SEND, true },
+	{ "recv-least", do_recv_least, HALVES, true },
+	{ "recv-all", do_recv_all, HALVES, true },
+	{ "read-terminal-ten", do_terminal, TYPE, true },
+	{ "read-terminal-one", do_terminal_one, TYPE_LATE, false },
+	{ "read-terminal-limit", do_terminal_limit, END, true },
+	{ "pselect6-read-only", do_pselect_read_only, END, true },
+	{ "nanosleep-read-only", do_nanosleep_read_only, END, true },
+	{ "io_uring_enter", do_uring, END, true },
 	{ "wait", do_wait, EXIT, false },
 	{ "open-fifo", do_fifo, OPEN, false },
 	{ "flock", do_flock, EXIT, false },
@@ -203,7 +301,7 @@ enum { NWAIT = sizeof(waits) / sizeof(waits[0]) };
 static void make_all(void)
 {
 	struct epoll_event e = { .events = EPOLLIN };
-	static struct iocb cb, *cbs[] = { &cb };
+	static struct iocb cb, there, *cbs[] = { &cb, &there };
 
 	if (!mkdtemp(folder))
 		exit(2);
@@ -225,7 +323,15 @@ static void make_all(void)
 	(void)syscall(SYS_io_setup, 1, &aio);
 	cb = (struct iocb){ .aio_lio_opcode = IOCB_CMD_POLL, .aio_fildes = (uint32_t)pair[0],
 			    .aio_buf = POLLIN };
+	there = cb;
+	there.aio_buf = POLLOUT;
 	(void)syscall(SYS_io_submit, aio, 1, cbs);
+	(void)syscall(SYS_io_setup, 2, &aio_two);
+	(void)syscall(SYS_io_submit, aio_two, 2, cbs);
+	terminal[0] = posix_openpt(O_RDWR | O_NOCTTY);
+	(void)grantpt(terminal[0]);
+	(void)unlockpt(terminal[0]);
+	terminal[1] = open(ptsname(terminal[0]), O_RDWR | O_NOCTTY);
 	sigemptyset(&usr1);
 	sigaddset(&usr1, SIGUSR1);
 	(void)sigprocmask(SIG_BLOCK, &usr1, NULL);
@@ -239,6 +345,9 @@ static void bring_about(enum event event, pid_t parent)
 
 	switch (event) {
 	case SEND: (void)send(pair[1], "x", 1, 0); break;
+	case HALVES: (void)send(pair[1], "the rest", 7, 0); break;
+	case TYPE: (void)!write(terminal[0], "the rest", 7); break;
+	case TYPE_LATE: (void)!write(terminal[0], "x", 1); break;
 	case SIGNAL: (void)kill(parent, SIGUSR1); break;
 	case SEM: (void)semop(sem, &up, 1); break;
 	case MESSAGE: (void)msgsnd(queue, &m, 1, 0); break;
@@ -271,6 +380,11 @@ static pid_t start_child(enum event event)
 		(void)fcntl(lock, F_SETLK, &l);
 	}
 	(void)close(pair[0]);
+	(void)usleep(100000);		/* the terminal is set */
+	if (event == HALVES)
+		(void)send(pair[1], "few", 3, 0);
+	if (event == TYPE)
+		(void)!write(terminal[0], "few", 3);
 	(void)nanosleep(&second, NULL);
 	bring_about(event, parent);
 	_exit(0);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
 
@@ -26,9 +27,10 @@ static void each_call_is_of_its_kind(void **state)
 		{ SYS_semtimedop, 3, 0, 0x7fff0000, RESTART_EXACT },
 		{ SYS_rt_sigtimedwait, 2, 0, 0x7fff0000, RESTART_EXACT },
 		{ SYS_io_getevents, 4, 0, 0x7fff0000, RESTART_EXACT },
-		{ SYS_io_uring_enter, 3, 1, 9, RESTART_EXACT },
+		{ SYS_io_uring_enter, 3, 0, 8, RESTART_EXACT },
 		{ SYS_semop, NO, 0, 0, RESTART_EXACT },
 		{ SYS_openat, NO, 0, 0, RESTART_EXACT },
+		{ SYS_fallocate, NO, 0, 0, RESTART_EXACT },
 		{ SYS_pread64, NO, 0, 0, RESTART_READ },
 		{ SYS_newfstatat, NO, 0, 0, RESTART_EXACT },
 		{ SYS_unlink, NO, 0, 0, RESTART_UNKNOWN },
@@ -48,7 +50,7 @@ static void each_call_is_of_its_kind(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		uint64_t arg[6] = { 5, 5, 5, 5, 5, 5 };
+		uint64_t arg[6] = { 5, 1, 5, 5, 5, 5 };
 
 		if (calls[i].limit >= 0)
 			arg[calls[i].limit] = calls[i].none;
@@ -74,6 +76,56 @@ static void half_a_message_is_not_lost(void **state)
 	assert_int_equal(restart_kind(SYS_recvmsg, arg), RESTART_PARTIAL);
 }
 
+/* What was submitted, or has come, would be the result. */
+static void half_of_the_events_are_not_lost(void **state)
+{
+	uint64_t uring[6] = { 5, 1, 1, 1, 0, 0 }, aio[6] = { 5, 2, 8, 0, 0, 0 };
+
+	(void)state;
+	assert_int_equal(restart_kind(SYS_io_uring_enter, uring), RESTART_PARTIAL);
+	uring[2] = 0;		/* waits for none */
+	assert_int_equal(restart_kind(SYS_io_uring_enter, uring), RESTART_EXACT);
+	uring[2] = 1, uring[1] = 0;
+	assert_int_equal(restart_kind(SYS_io_uring_enter, uring), RESTART_EXACT);
+	uring[3] = 9;		/* with a limit */
+	assert_int_equal(restart_kind(SYS_io_uring_enter, uring), RESTART_LIMITED);
+	assert_int_equal(restart_kind(SYS_io_getevents, aio), RESTART_PARTIAL);
+	aio[4] = 4096;
+	assert_int_equal(restart_kind(SYS_io_pgetevents, aio), RESTART_PARTIAL);
+	aio[1] = 1;
+	assert_int_equal(restart_kind(SYS_io_getevents, aio), RESTART_LIMITED);
+}
+
+static void what_counts_twice_is_not_made_twice(void **state)
+{
+	uint64_t arg[6] = { 5, 8 }, drain[6] = { 5, TCSBRK, 1 }, run[6] = { 5, 0xae80 };
+	struct user_regs_struct r = { .orig_rax = SYS_fallocate, .rsi = 32,
+				      .rax = (unsigned long long)-EINTR };
+
+	(void)state;
+	assert_int_equal(restart_kind(SYS_fallocate, arg), RESTART_UNKNOWN);
+	assert_int_equal(restart_kind(SYS_ioctl, arg), RESTART_UNKNOWN);
+	assert_int_equal(restart_kind(SYS_ioctl, drain), RESTART_EXACT);
+	assert_int_equal(restart_kind(SYS_ioctl, run), RESTART_EXACT);
+	assert_false(restart_fix(&r));
+	r.rsi = 1;
+	assert_true(restart_fix(&r));
+}
+
+static void where_limits_are_written_is_known(void **state)
+{
+	uint64_t arg[6] = { 0, 10, 20, 30, 40, 50 };
+
+	(void)state;
+	assert_int_equal(restart_writes_left(SYS_select, arg), 40);
+	assert_int_equal(restart_writes_left(SYS_pselect6, arg), 40);
+	assert_int_equal(restart_writes_left(SYS_ppoll, arg), 20);
+	assert_int_equal(restart_writes_left(SYS_nanosleep, arg), 10);
+	assert_int_equal(restart_writes_left(SYS_poll, arg), 0);
+	assert_true(restart_limits(SYS_ppoll));
+	assert_false(restart_limits(SYS_nanosleep));
+}
+
 static void only_what_the_stop_has_broken_is_mended(void **state)
 {
 	static const struct {
@@ -84,6 +136,7 @@ static void only_what_the_stop_has_broken_is_mended(void **state)
 		{ SYS_read, -EINTR, true },	    { SYS_rt_sigtimedwait, -EINTR, true },
 		{ SYS_sendto, -EINTR, true },	    { SYS_epoll_wait, -EBADF, false },
 		{ SYS_epoll_wait, 0, false },	    { SYS_epoll_wait, -514, false },
+		{ SYS_pselect6, -EINTR, true },	    { SYS_ppoll, -EINTR, true },
 		{ SYS_nanosleep, -516, false },	    { SYS_nanosleep, -EINTR, false },
 		{ SYS_close, -EINTR, false },	    { -1, -EINTR, false },
 	};
@@ -105,6 +158,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_call_is_of_its_kind),
 		cmocka_unit_test(half_a_message_is_not_lost),
+		cmocka_unit_test(half_of_the_events_are_not_lost),
+		cmocka_unit_test(what_counts_twice_is_not_made_twice),
+		cmocka_unit_test(where_limits_are_written_is_known),
 		cmocka_unit_test(only_what_the_stop_has_broken_is_mended),
 	};
 
