@@ -5,9 +5,9 @@
  *           code of another module begins or code that is reached through a pointer: indirect
  *           calls, jumps through a slot, and computed jumps at which the frame is that of the
  *           entry, which may be tail calls.  In a function without a frame these may go on
- *           inside as well, by a table or to a label: so all ways there are followed, too.  They
- *           end badly at any other computed jump, at a system call (it puts the flags into
- *           %r11), and after so many instructions.
+ *           inside as well, by a table or to a label: so all ways there are followed, too.
+ *           They end badly at any other computed jump, at a system call (it puts the flags
+ *           into %r11), and after so many instructions.
  *
  * RETURNS   A return ends well if no caller reads flags behind its call.  Each call of the
  *           original is asked that; where one does, or may, the returns of what it calls end

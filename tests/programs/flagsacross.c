@@ -1,5 +1,5 @@
-/* flagsacross.c - compilers keep the flags of one comparison across a computed jump, in functions
- * without a frame: by a table, and by labels */
+/* flagsacross.c - compilers keep the flags of one comparison across a computed jump, in
+ * functions without a frame: by a table, and by labels */
 #include <stdio.h>
 
 static volatile int sink;
