@@ -185,9 +185,16 @@ static void set_reached_live(struct verify *v, vaddr target, bool read)
 		set_live(v, target, read);
 }
 
+/* What ends with a call ends with one that does not come back. */
+static bool runs_on(enum insn_kind kind)
+{
+	return kind == INSN_PLAIN || kind == INSN_JCC || kind == INSN_LOOP;
+}
+
 static void look_at(struct verify *v, uint32_t fde)
 {
 	const struct vfde *f = &v->ocfi.fde[fde];
+	enum insn_kind last = INSN_TRAP;	/* but for NOPs */
 	struct insn insn;
 	vaddr target;
 
@@ -200,6 +207,7 @@ static void look_at(struct verify *v, uint32_t fde)
 			insn.len = 1;
 			continue;
 		}
+		last = insn.kind == INSN_NOP ? last : (enum insn_kind)insn.kind;
 		bool call = insn.kind == INSN_CALL || insn.kind == INSN_ICALL;
 		if (call)
 			w.read = false;
@@ -212,6 +220,9 @@ static void look_at(struct verify *v, uint32_t fde)
 		else if (insn_is_branch(&insn))
 			set_reached_live(v, target, w.read);
 	}
+	const uint32_t group = verify_group(v, fde);
+	if (v->counting.returns_live[group] && runs_on(last))
+		set_live(v, f->addr + f->len, v->counting.returns_read[group]);
 }
 
 /* --- where computed jumps may go on inside of their functions --- */

@@ -197,7 +197,7 @@ static struct sighting *sightings_of(const struct boltlines *lines, struct arena
 	uint64_t divisor = most / UINT32_MAX + 1;
 	for (uint32_t i = 0; i < lines->line.n; i++) {
 		const struct boltline *l = &lines->line.v[i];
-		uint64_t count = (l->count + divisor - 1) / divisor;
+		uint64_t count = l->count / divisor + (l->count % divisor != 0);
 
 		if (l->kind == BOLTLINE_BRANCH || l->kind == BOLTLINE_RUN)
 			s[(*n)++] = (struct sighting){

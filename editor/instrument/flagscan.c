@@ -207,6 +207,7 @@ static void set_reached_live(struct flagscan *s, vaddr target, bool read)
 static void look_at_calls(struct flagscan *s, vaddr addr, uint64_t len, uint32_t f)
 {
 	const struct image *img = &s->prog->img;
+	uint8_t last = INSN_TRAP;		/* but for NOPs */
 	struct insn insn;
 	vaddr target;
 
@@ -215,6 +216,7 @@ static void look_at_calls(struct flagscan *s, vaddr addr, uint64_t len, uint32_t
 			insn.len = 1;
 			continue;
 		}
+		last = insn.kind == INSN_NOP ? last : insn.kind;
 		bool call = insn.kind == INSN_CALL || insn.kind == INSN_ICALL;
 		bool leaves = f != NO_FN && s->returns_live[f];
 		struct look l = { .s = s, .steps = MAX_STEPS,
@@ -228,6 +230,11 @@ static void look_at_calls(struct flagscan *s, vaddr addr, uint64_t len, uint32_t
 		else if (insn_is_branch(&insn))
 			set_reached_live(s, target, l.read);
 	}
+	/* What runs into the next function returns from that; what ends with a call ends with
+	 * one that does not come back. */
+	if (f != NO_FN && s->returns_live[f] &&
+	    (last == INSN_PLAIN || last == INSN_JCC || last == INSN_LOOP))
+		set_live(s, addr, s->returns_read[f]);
 }
 
 const struct flagscan *flagscan_new(const struct prog *prog, struct arena *a)

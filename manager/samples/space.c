@@ -40,6 +40,7 @@ void space_start_empty(struct spaces *s)
 	s->file_hash = memory_new(2 * (size_t)s->file_cap, sizeof(*s->file_hash));
 	s->nprocess = s->nfile = s->nfile_compact = s->ngone = 0;
 	s->nmapping = s->path_bytes = 0;
+	s->all_alive = false;
 	s->anew = true;
 }
 
@@ -164,10 +165,13 @@ static bool sweep(struct spaces *s)
 {
 	uint32_t before = s->nprocess;
 
+	if (s->all_alive)
+		return false;		/* else each of a flood would look at all */
 	for (uint32_t i = 0; i < s->process_cap; i++)
 		while (s->process[i].used && s->process[i].headless)
 			process_leave(s, s->process[i].pid);	/* another one may move here */
-	return s->nprocess < before;
+	s->all_alive = s->nprocess == before;
+	return !s->all_alive;
 }
 
 /* The process, entered if it is new; NULL (and counted) when there is no room. */
@@ -414,7 +418,7 @@ static void take_exit(struct spaces *s, uint32_t pid, uint32_t tid)
 	if (!p->used)
 		return;
 	if (pid == tid)
-		p->headless = true;
+		p->headless = true, s->all_alive = false;
 	else if (p->threads)
 		p->threads--;
 	if (p->headless && !p->threads)

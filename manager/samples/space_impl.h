@@ -34,6 +34,7 @@ struct spaces {
 	uint64_t path_bytes;
 	uint32_t *file_hash;		/* index + 1; file_cap * 2 of them */
 	uint64_t refused;
+	bool all_alive;			/* there is none to forget: a sweep has looked */
 	bool anew;			/* rows there may be are not ours */
 	uint32_t *gone, ngone, gone_cap;	/* processes whose row must go */
 };

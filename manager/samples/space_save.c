@@ -191,6 +191,7 @@ int spaces_load(struct spaces *s, struct bytes b, struct err *err)
 		p->run = (struct space_run){ .whole = whole, .time_ns = time_ns };
 	}
 	s->refused = refused;
+	s->all_alive = false;
 	if (r.bad || rd_left(&r))
 		return damaged(s, err);
 	s->anew = false;

@@ -35,6 +35,8 @@ fn begin				# calls all, reads flags behind one call
 	je	1f
 	call	live_behind_tail
 	jne	1f
+	call	live_in_front
+	js	1f
 	mov	dead_slot@GOTPCREL(%rip), %rax
 	call	*%rax
 	test	%eax, %eax
@@ -157,6 +159,15 @@ fn live_return
 	place
 	ret
 end live_return
+
+fn live_in_front			# runs into the next function, and returns where that does
+	xor	%eax, %eax
+	.cfi_endproc
+	.size	live_in_front, . - live_in_front
+fn live_run_into
+	place
+	ret
+end live_run_into
 
 fn live_behind_tail			# returns where this one does
 	jmp	live_tail

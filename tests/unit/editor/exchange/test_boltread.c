@@ -211,6 +211,11 @@ static void large_counts_keep_their_ratios(void **state)
 						first, jump)), 0);
 	assert_true(block("by_register") / fx.p.edge[0].count > 1.999 &&
 		    block("by_register") / fx.p.edge[0].count < 2.001);
+	/* the largest that can be written */
+	assert_int_equal(read_text(arena_printf(fx.a, "B %llx %llx 18446744073709551615 0\n"
+						"F %llx %llx 18446744073709551615\n", jump,
+						below, first, jump)), 0);
+	assert_true(fx.p.edge[0].count > 4e9 && block("by_register") > 4e9);
 }
 
 static void malformed_text_is_an_error_with_its_line(void **state)

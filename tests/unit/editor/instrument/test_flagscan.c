@@ -35,6 +35,7 @@ static void flags_are_live_where_the_name_says(void **state)
 		{ "dead_write", true }, { "dead_carry", true }, { "dead_ways", true },
 		{ "dead_return", true }, { "dead_narrow", true }, { "dead_slot", true },
 		{ "dead_tail", true }, { "dead_trap", true }, { "live_label", false },
+		{ "live_run_into", false },
 		/* the Verifier knows better */
 		{ "dead_label", false },
 	};

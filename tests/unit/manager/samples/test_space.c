@@ -368,6 +368,17 @@ static void a_process_lives_as_long_as_its_last_thread(void **state)
 	spaces_counts(s, &c);
 	assert_int_equal(c.processes, 1);
 	assert_int_equal(c.refused, 0);
+	/* Also when there was none to forget before. */
+	map(s, 31, 0x1000, 0x1000, 0, 11, "/a");
+	map(s, 32, 0x1000, 0x1000, 0, 11, "/a");
+	forked(s, 32, 32, 320);
+	for (uint32_t pid = 40; pid < 45; pid++)
+		map(s, pid, 0x1000, 0x1000, 0, 11, "/a");
+	spaces_counts(s, &c);
+	assert_true(c.processes == 3 && c.refused == 5);
+	plain(s, SPOOL_EXIT, 32, 32);
+	map(s, 50, 0x1000, 0x1000, 0, 11, "/a");
+	in_file(s, 50, 0x1000, "/a", 0);
 	spaces_free(s);
 	spaces_free(t);
 }
