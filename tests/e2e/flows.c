@@ -195,7 +195,7 @@ static long do_interrupted(void)
 		(void)close(pair[0]);
 		(void)usleep(100000);
 		(void)tgkill(getppid(), who, SIGUSR1);
-		(void)usleep(20000);
+		(void)usleep(200000);
 		*came = count(pair[1]);
 		_exit(0);
 	}
