@@ -489,7 +489,7 @@ static int verify_one(struct work *w, const char *path, struct client *cl, void 
 	struct store_module m;
 	struct err err = { 0 };
 
-	if (!control_trusted(cl) && access_find(w, cl, path, &m, &err) < 0)
+	if (access_find(w, cl, path, &m, &err) < 0)
 		return fail(cl, &err);
 	answer_progress(control_answer(cl), "%s: verifying", path);
 	int rc = work_verify(w, path, &proof, &err);
@@ -542,7 +542,7 @@ static int bug_report(struct work *w, const char *path, struct client *cl, struc
 	    work_bug_report(w, &m.original, report, err) < 0)
 		return -1;
 	if (stat(report, &st) < 0)
-		return err_set(err, ERR_USAGE, "'%s': no generation of it has crashed", m.path);
+		return err_set(err, ERR_INPUT, "'%s': no generation of it has crashed", m.path);
 	struct table *t = table_new("report", 3, col);
 	table_row(t, m.path, report, (uint64_t)st.st_size);
 	show_give(cl, t);

@@ -51,7 +51,7 @@ int ctl_keep(const struct ctl *ctl, int argc, char **argv)
 	struct arena *a = arena_new();
 	char *path = realpath(argv[1], NULL), *text = NULL;
 	if (!path)
-		err_set(&err, ERR_USAGE, "'%s': %s", argv[1], strerror(errno));
+		err_set(&err, ERR_SYS, "'%s': %s", argv[1], strerror(errno));
 	else
 		text = read_text(argv[2], a, &err);
 	if (text) {

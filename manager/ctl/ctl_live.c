@@ -218,7 +218,7 @@ static int run_all(struct live *l, int argc, char **argv)
 
 	if (geteuid() != 0) {
 		say_line(stderr, "morphctl: only root may change running processes");
-		return 1;
+		return 3;
 	}
 	if (argc == 0 && is_new(l)) {
 		say_line(stderr, "no process has a generation");

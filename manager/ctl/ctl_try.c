@@ -45,7 +45,8 @@ static int run(struct wanted *w)
 	w->command.morph_edit = w->process.morph_edit = edit;
 	w->command.morph_verify = w->process.morph_verify = verify;
 	w->process.morph_live = live;
-	if (w->process.pid && geteuid() != 0)
+	bool allowed = !w->process.pid || geteuid() == 0;
+	if (!allowed)
 		say_line(stderr, "morphctl: only root may change running processes");
 	else if (!edit || !verify || (w->process.pid && !live))
 		say_line(stderr, "morphctl: morph-edit, morph-verify and morph-live are not "
@@ -55,7 +56,7 @@ static int run(struct wanted *w)
 	free(edit);
 	free(verify);
 	free(live);
-	return code;
+	return allowed ? code : 3;
 }
 
 static bool take_seconds(const char *text, double *out)

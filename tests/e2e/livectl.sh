@@ -146,6 +146,6 @@ check "a folder that others can write is refused" code 3 $pid --profiles="$root/
 chmod 700 "$root/store/live"
 if command -v setpriv >/dev/null; then
 	chmod 755 "$root" "$root/store"
-	check "others than root may not" eval 'said=$(setpriv --reuid=65534 --clear-groups "$ctl" live $other 2>&1); [ $? = 1 ] && grep -q "only root" <<<"$said"'
+	check "others than root may not" eval 'said=$(setpriv --reuid=65534 --clear-groups "$ctl" live $other 2>&1); [ $? = 3 ] && grep -q "only root" <<<"$said"'
 fi
 done_testing

@@ -62,6 +62,12 @@ check "restore --all says that there is nothing" said 0 "no module has a generat
 check "nothing known of it: explain" said 1 "no samples of such a module" explain nosuch
 check "nothing known of it: report" said 1 "no samples of such a module" report nosuch
 check "nothing known of it: history" said 1 "nothing is known of it" history /usr/bin/nosuch
+for c in verify undo "undo --force" report-bug; do
+	check "nothing known of it: $c" said 1 "no samples of such a module" $c /usr/bin/nosuch
+done
+check "which is said once" [ "$(ctl verify /usr/bin/nosuch 2>&1 | grep -c "no samples of such")" = 1 ]
+check "no file of that name: keep" said 1 "No such file" keep /usr/bin/nosuch "$root/morph.yaml"
+check "nothing is shared: share now" said 1 "nothing is shared" share now
 check "a limit that is none" said 2 "'many' is not a number" report --limit many
 
 seq 300000 | shuf >"$root/data"
@@ -86,6 +92,9 @@ one_below_the_other() {	# HEADING [ARGUMENT...]: in a table, and what is spared 
 check "procedures are one below the other" one_below_the_other 'module +procedure' report
 symbol=$(ctl --json report "$root/bin/gzip" | jq -r '.procedures[0].entry')
 check "so are instructions" one_below_the_other 'address +samples' annotate "$root/bin/gzip" "$symbol"
+check "nothing known of it: annotate" said 1 "has no function 'nosuch'" annotate "$root/bin/gzip" nosuch
+check "nor of its generation" said 1 "has no generation: it is the original" annotate "$root/bin/gzip" "$symbol" --generation
+check "or of another one" said 1 "has generation 1, not 7" annotate "$root/$long/sort" nosuch --generation=7
 check "with --wide nothing is spared" not one_below_the_other 'module +procedure' report --wide
 ctl_on 80 list
 check "a long path loses its middle" grep -qE "^/tmp/.*…[^ ]*/sort +[0-9.]+ +1 +optimized" "$root/out"
