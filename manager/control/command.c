@@ -359,6 +359,23 @@ static bool add_worth(void *ctx, const struct store_module *m)
 	       append_path(p, m->path);
 }
 
+/* Those that the parent refuses, because of what lies there or of a name of it. */
+static void drop_misplaced(struct work *w, struct paths *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct err why = { 0 };
+		struct names also;
+
+		if (work_check(w, p->path[i], &also, &why) < 0 && why.kind == ERR_REFUSED)
+			free(p->path[i]);
+		else
+			p->path[n++] = p->path[i];
+	}
+	p->n = n;
+}
+
 static int reoptimize_worth(struct work *w, struct client *cl, bool dry_run)
 {
 	struct paths p = { .client = cl, .work = w };
@@ -366,10 +383,17 @@ static int reoptimize_worth(struct work *w, struct client *cl, bool dry_run)
 	int code = 0;
 
 	if (sync_spool(w, cl, &err) < 0 ||
-	    store_module_each(w->store, add_worth, &p, &err) < 0)
+	    store_module_each(w->store, add_worth, &p, &err) < 0) {
 		code = fail(cl, &err);
-	else if (!p.n)
-		say(cl, "no module has as many samples as the policy wants");
+		paths_free(&p);
+		return code;
+	}
+	uint32_t worth = p.n;
+	drop_misplaced(w, &p);
+	if (!p.n)
+		answer_line(control_answer(cl), "no module%s%s has as many samples as the "
+			    "policy wants", control_trusted(cl) ? "" : " of yours",
+			    worth ? " that may be swapped" : "");
 	else
 		code = reoptimize_all(w, cl, (int)p.n, (const char *const *)p.path, dry_run);
 	paths_free(&p);

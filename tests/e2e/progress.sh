@@ -5,11 +5,14 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root
 make_root perl gzip sort
+cp "$root/bin/sort" "$root/bin/setid"
+chmod 4755 "$root/bin/setid"
 export TERM=xterm LC_ALL=C.UTF-8
 unset PAGER MORPH_PAGER
 seq 300000 | shuf >"$root/data"
 work() {
 	LC_ALL=C "$root/bin/sort" "$root/data"
+	LC_ALL=C "$root/bin/setid" "$root/data"
 	"$root/bin/gzip" -9 -n -c <"$root/data"
 	"$root/bin/perl" -e 'my %h; for my $i (1 .. 900000) { $h{($i * 7919) % 1009} .= chr(97 + $i % 26) if $i % 3 }'
 }
@@ -29,6 +32,7 @@ check "reoptimize --all, before there are samples" grep -q "no module has as man
 check "perl has samples" sampled perl 60 work
 check "sort has" sampled sort 30 work
 check "gzip has" sampled gzip 30 work
+check "a set-id program has" sampled setid 30 work
 usage() { ctl "$@" >/dev/null 2>&1; [ $? = 2 ]; }
 check "reoptimize of nothing" usage reoptimize
 check "of all and one" usage reoptimize --all "$root/bin/perl"
@@ -36,6 +40,7 @@ check "a dry run of all" on reoptimize --all --dry-run
 check "swaps nothing in" [ "$(generations)" = 0 ]
 check "reoptimize --all" on reoptimize --all
 check "of three" [ "$(generations)" = 3 ]
+check "and not of the one that is refused" eval 'not has "setid" && ! ctl history | grep -q refused'
 check "says which of how many" has '^2 of 3, [0-9]+ s, about [0-9].* left: .*(bin/|^)[a-z]*: (analysing|optimizing|verifying)'
 check "and does not know at first how long it takes" has "^1 of 3, [0-9]+ s: $root/bin/[a-z]+: analysing"
 check "nothing of it stays" not grep -aq 'installing[^\x1b]*$' "$root/raw"
