@@ -605,6 +605,7 @@ static int run_reload(struct work *w, struct client *cl, int argc, const char *c
 	(void)argv;
 	if (work_reload(w, &err) < 0) {
 		err_wrap(&err, "the old policy stays");
+		role_error("%s", err.text);	/* systemctl reload tells nobody */
 		return fail(cl, &err);
 	}
 	if (w->policy->note)
