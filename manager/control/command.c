@@ -65,12 +65,22 @@ static int copy_args(int argc, const char *const *argv, const char **out)
 	return argc;
 }
 
-static int reject(struct client *cl, const char *option)
+static int reject(struct client *cl, const char *arg)
 {
 	struct err err;
 
-	err_set(&err, ERR_USAGE, "unknown option '%s'", option);
+	err_set(&err, ERR_USAGE, arg[0] == '-' ? "unknown option '%s'"
+					       : "unexpected argument '%s'", arg);
 	return fail(cl, &err);
+}
+
+/* The first argument that is no path, of those from 1 on; NULL: all are. */
+static const char *not_a_path(int argc, const char *const *argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (argv[i][0] != '/')
+			return argv[i];
+	return NULL;
 }
 
 /* What goes wrong with it may be about anybody's program. */
@@ -227,10 +237,8 @@ static int run_cfg(struct work *w, struct client *cl, int argc, const char *cons
 		bool *option = strcmp(argv[i], "--dot") == 0	  ? &r.dot
 			       : strcmp(argv[i], "--placed") == 0 ? &r.placed : NULL;
 
-		if (!option) {
-			err_set(&err, ERR_USAGE, "unknown option '%s'", argv[i]);
-			return fail(cl, &err);
-		}
+		if (!option)
+			return reject(cl, argv[i]);
 		*option = true;
 	}
 	if (sync_spool(w, cl, &err) < 0)
@@ -413,9 +421,9 @@ static int run_reoptimize(struct work *w, struct client *cl, int argc, const cha
 		err_set(&err, ERR_USAGE, "reoptimize: either paths or --all");
 		return fail(cl, &err);
 	}
-	for (int i = 1; i < argc; i++)
-		if (arg[i][0] != '/')
-			return reject(cl, arg[i]);
+	const char *wrong = not_a_path(argc, arg);
+	if (wrong)
+		return reject(cl, wrong);
 	if (wait && !control_trusted(cl)) {
 		struct err err;
 
@@ -445,6 +453,9 @@ static int for_paths(struct work *w, struct client *cl, int argc, const char *co
 
 	argc = copy_args(argc, argv, arg);
 	bool all = take(&argc, arg, "--all");
+	const char *wrong = not_a_path(argc, arg);
+	if (wrong)
+		return reject(cl, wrong);
 	if (all && store_module_each(w->store, add_path, &p, &err) < 0)
 		code = fail(cl, &err);
 	else if (all && !p.n)
@@ -452,8 +463,7 @@ static int for_paths(struct work *w, struct client *cl, int argc, const char *co
 					    : "no module of yours has a generation");
 	control_answer(cl)->total = (uint32_t)argc - 1 + p.n;
 	for (int i = 1; i < argc && goes_on(w, cl); i++, control_answer(cl)->done++) {
-		int rc = arg[i][0] != '/' ? reject(cl, arg[i])
-					  : one(w, work_name(w, arg[i], other), cl, ctx);
+		int rc = one(w, work_name(w, arg[i], other), cl, ctx);
 
 		code = rc > code ? rc : code;
 	}

@@ -279,8 +279,12 @@ int show_annotate_read(int argc, const char *const *argv, struct show_annotate *
 		else if (strncmp(arg, "--limit=", 8) == 0)
 			return err_set(err, ERR_USAGE, "--limit: '%.80s' is not a number from "
 				       "1 on", arg + 8);
+		else if (strncmp(arg, "--generation=", 13) == 0)
+			return err_set(err, ERR_USAGE, "--generation: '%.80s' is not a number "
+				       "from 1 on", arg + 13);
 		else
-			return err_set(err, ERR_USAGE, "unknown option '%s'", arg);
+			return err_set(err, ERR_USAGE, arg[0] == '-' ? "unknown option '%s'"
+				       : "unexpected argument '%s'", arg);
 	}
 	if (limited && !out->blocks)
 		return err_set(err, ERR_USAGE, "--limit is for --blocks");

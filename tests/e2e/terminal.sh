@@ -95,6 +95,9 @@ check "so are instructions" one_below_the_other 'address +samples' annotate "$ro
 check "nothing known of it: annotate" said 1 "has no function 'nosuch'" annotate "$root/bin/gzip" nosuch
 check "nor of its generation" said 1 "has no generation: it is the original" annotate "$root/bin/gzip" "$symbol" --generation
 check "or of another one" said 1 "has generation 1, not 7" annotate "$root/$long/sort" nosuch --generation=7
+check "a number of a generation that is none" said 2 "^morphctl: --generation: 'abc' is not a number" \
+	annotate "$root/bin/gzip" "$symbol" --generation=abc
+check "an order that is none" said 2 "^morphctl: --sort: 'size' is none of count, name" report --sort=size
 check "with --wide nothing is spared" not one_below_the_other 'module +procedure' report --wide
 ctl_on 80 list
 check "a long path loses its middle" grep -qE "^/tmp/.*…[^ ]*/sort +[0-9.]+ +1 +optimized" "$root/out"
