@@ -35,6 +35,7 @@ struct ctl_command {
 extern const struct ctl_command ctl_commands[];		/* ends with name == NULL */
 
 int ctl_overview(const struct ctl *ctl);	/* without a command */
+int ctl_help(const struct ctl *ctl, int argc, char **argv);	/* main.c */
 int ctl_ask(const struct ctl *ctl, int argc, char **argv);	/* request as it is given */
 int ctl_ask_alone(const struct ctl *ctl, int argc, char **argv);	/* takes no arguments */
 /* paths made absolute */
@@ -66,6 +67,11 @@ int ctl_verify(const struct ctl *ctl, int argc, char **argv);
 
 /* Prints "usage: morphctl NAME ARGS" of the command on stderr; returns 2. */
 int ctl_usage(const struct ctl *ctl);
+/* The same, after that the word is none of those known (NULL at the end), and which was
+ * probably meant. */
+int ctl_unknown_word(const struct ctl *ctl, const char *word, const char *const *known);
+/* Says "OPTION: 'VALUE' is WHAT"; returns 2. */
+int ctl_wrong(const struct ctl *ctl, const char *option, const char *value, const char *what);
 /* Says that morph-edit is not where it is looked for; returns 1. */
 int ctl_without_edit(void);
 

@@ -95,6 +95,7 @@ int ctl_auto(const struct ctl *ctl, int argc, char **argv)
 		{ "policy", required_argument, NULL, 'p' },
 		{ 0 }
 	};
+	static const char *const known[] = { "on", "off", NULL };
 	const char *policy = "/etc/morph.yaml";
 	char folder[PATH_MAX], by[PATH_MAX + 32];
 	int c;
@@ -112,6 +113,6 @@ int ctl_auto(const struct ctl *ctl, int argc, char **argv)
 	if (argc == 0)
 		return say_which(policy, by);
 	if (strcmp(argv[0], "on") != 0 && strcmp(argv[0], "off") != 0)
-		return ctl_usage(ctl);
+		return ctl_unknown_word(ctl, argv[0], known);
 	return set(ctl, policy, folder, by, strcmp(argv[0], "on") == 0);
 }

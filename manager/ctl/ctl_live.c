@@ -156,15 +156,17 @@ static bool take_number(struct live *l, int c, const char *text)
 	char *end;
 	double s = strtod(text, &end);
 
-	if (end == text || *end)
-		return false;
-	if (c == 'b' && s >= 0 && 1000 * s <= BURST_MAX_MS)
+	bool good = end != text && !*end && (c == 'b' ? s >= 0 && 1000 * s <= BURST_MAX_MS
+						      : s >= 1 && s <= SAMPLE_MAX_S);
+	if (!good)
+		say_line(stderr, "morphctl live: %s: '%s' is no time in seconds of %d to %d",
+			 c == 'b' ? "--burst" : "--time", text, c == 'b' ? 0 : 1,
+			 c == 'b' ? BURST_MAX_MS / 1000 : SAMPLE_MAX_S);
+	else if (c == 'b')
 		l->burst_ms = (unsigned)(1000 * s);
-	else if (c == 't' && s >= 1 && s <= SAMPLE_MAX_S)
-		l->sample_s = (unsigned)s;
 	else
-		return false;
-	return true;
+		l->sample_s = (unsigned)s;
+	return good;
 }
 
 static int parse(struct live *l, int argc, char **argv)

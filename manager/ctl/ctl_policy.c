@@ -84,6 +84,7 @@ static int show(const struct ctl *ctl, const char *name)
 
 int ctl_policy(const struct ctl *ctl, int argc, char **argv)
 {
+	static const char *const known[] = { "check", "show", "reload", NULL };
 	const char *request[] = { "policy", "reload" };
 
 	if (argc == 2 && strcmp(argv[1], "show") == 0)
@@ -92,7 +93,9 @@ int ctl_policy(const struct ctl *ctl, int argc, char **argv)
 		return show(ctl, argv[2]);
 	if (argc == 2 && strcmp(argv[1], "reload") == 0)
 		return ctl_talk(ctl, 1, request + 1);
-	if (argc < 2 || strcmp(argv[1], "check") != 0)
+	if (argc < 2 || strcmp(argv[1], "show") == 0 || strcmp(argv[1], "reload") == 0)
 		return ctl_usage(ctl);
+	if (strcmp(argv[1], "check") != 0)
+		return ctl_unknown_word(ctl, argv[1], known);
 	return check(argc > 2 ? argv[2] : "/etc/morph.yaml", argc > 3 ? argc - 3 : 0, argv + 3);
 }

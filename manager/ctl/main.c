@@ -32,8 +32,7 @@ static void help(FILE *f)
 		(void)fputs("        ", f);
 		screen_wrap(f, c->help, 8, 8, width);
 	}
-	(void)fputs("  help [COMMAND]\n        this, or what is said of one command\n\n", f);
-	(void)fprintf(f, "Options of all commands: %s\n", common);
+	(void)fprintf(f, "\nOptions of all commands: %s\n", common);
 	screen_wrap(f, more, 0, 0, width);
 	(void)fputs(
 		"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (with reason)\n", f);
@@ -57,8 +56,6 @@ static const struct ctl_command *find_command(const char *name)
 		if (usage_is_nearer(&m, c->name))
 			meant = c->name;
 	}
-	if (usage_is_nearer(&m, "help"))
-		meant = "help";
 	if (meant)
 		say_line(stderr, "morphctl: unknown command '%s'; did you mean '%s'?", name,
 			 meant);
@@ -85,6 +82,18 @@ static int help_of(const struct ctl_command *c)
 	screen_wrap(stdout, c->args, n, 8, width);
 	screen_wrap(stdout, c->help, 0, 0, width);
 	return 0;
+}
+
+int ctl_help(const struct ctl *ctl, int argc, char **argv)
+{
+	if (argc < 2)
+		return show_help(ctl);
+	if (argc > 2) {
+		say_line(stderr, "morphctl help: unexpected argument '%s'", argv[2]);
+		return ctl_usage(ctl);
+	}
+	const struct ctl_command *c = find_command(argv[1]);
+	return c ? help_of(c) : 2;
 }
 
 static bool wants_help(int argc, char **argv)
@@ -162,8 +171,7 @@ static int without_command(const struct ctl *ctl, int argc, char **argv)
 		(void)puts("morphctl " MORPH_VERSION);
 		return 0;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-	    (strcmp(argv[1], "help") == 0 && argc == 2))
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		return show_help(ctl);
 	if (argv[1][0] != '-')
 		return -1;
@@ -182,14 +190,12 @@ int main(int argc, char **argv)
 	int code = argc < 0 ? 2 : without_command(&ctl, argc, argv);
 	if (code >= 0)
 		return code;
-	bool asks = strcmp(argv[1], "help") == 0;
-
-	ctl.command = find_command(argv[asks ? 2 : 1]);
+	ctl.command = find_command(argv[1]);
 	if (!ctl.command)
 		return 2;
 	argc--;
 	argv++;
-	if (asks || wants_help(argc, argv))
+	if (wants_help(argc, argv))
 		return help_of(ctl.command);
 	(void)snprintf(who, sizeof(who), "morphctl %s", ctl.command->name);	/* fits */
 	if (!usage_check(who, ctl.command->args, common, &argc, argv))

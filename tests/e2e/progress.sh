@@ -61,6 +61,9 @@ check "without the daemon" grep -q "^3 would be restored" \
 check "nor that" not same_file "$root/bin/gzip" "$root/orig/gzip"
 install -m 755 "$B/morphctl" "$root/morphctl"
 as_another() { setpriv --reuid 64001 --regid 64001 --clear-groups "$root/morphctl" --socket "$root/sock" "$@"; }
+check "he is told so of layouts" grep -q "no module of yours has as many samples" <<<"$(as_another reoptimize --all 2>&1)"
+check "he may not have folders searched" \
+	eval 'said=$(as_another undo --all --search 2>&1); [ $? = 3 ] && grep -q "only root may search" <<<"$said"'
 check "a user who owns nothing is told so" grep -q "no module of yours has a generation" <<<"$(as_another restore --all 2>&1)"
 chown 64001 "$root/bin/gzip"
 ctl look >/dev/null

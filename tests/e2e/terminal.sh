@@ -98,6 +98,17 @@ check "or of another one" said 1 "has generation 1, not 7" annotate "$root/$long
 check "a number of a generation that is none" said 2 "^morphctl: --generation: 'abc' is not a number" \
 	annotate "$root/bin/gzip" "$symbol" --generation=abc
 check "an order that is none" said 2 "^morphctl: --sort: 'size' is none of count, name" report --sort=size
+check "options may stand in front" one_below_the_other 'address +samples' annotate --generation "$root/$long/sort" \
+	"$(ctl --json report "$root/$long/sort" | jq -r '.procedures[0].entry')"
+usage_fits() {		# [ARGUMENT...]
+	ctl_on 80 "$@"
+	[ $? = 2 ] && grep -q "^usage: morphctl $1" "$root/out" && [ "$(wc -L <"$root/out")" -le 80 ] && return 0
+	cat "$root/out"
+	return 1
+}
+for c in try "report a b" stats undo "diff a" record "annotate a"; do
+	check "the usage line of $c fits" usage_fits $c
+done
 check "with --wide nothing is spared" not one_below_the_other 'module +procedure' report --wide
 ctl_on 80 list
 check "a long path loses its middle" grep -qE "^/tmp/.*…[^ ]*/sort +[0-9.]+ +1 +optimized" "$root/out"
