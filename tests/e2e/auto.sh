@@ -31,6 +31,10 @@ check "also where it is alone" says "automatic is off by '$dropins/90-mine.yaml'
 mv "$root/50-auto.yaml" "$dropins"
 check "policy check reads them, too, and notes what stands twice" \
 	says "90-mine.yaml:1: optimize.automatic is set in $dropins/50-auto.yaml, too" ctl policy check "$root/morph.yaml"
+cp "$dropins/90-mine.yaml" "$dropins/95-mine.yml"
+check "one that is not read is named" says "95-mine.yml: not read, its name does not end in '.yaml'" \
+	ctl policy check "$root/morph.yaml"
+rm "$dropins/95-mine.yml"
 check "the daemon reads them when asked" ctl policy reload
 check "all of it" says "min_samples  *30" ctl policy show
 echo "optimize: {min_samples: lots}" >"$dropins/90-mine.yaml"
