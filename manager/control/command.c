@@ -489,7 +489,7 @@ static int would_restore(struct work *w, const char *path, struct client *cl)
 		return fail(cl, &err);
 	if (m.generation)
 		answer_line(control_answer(cl), "%s: generation %u would be replaced by its "
-			    "original", m.path, m.generation);
+			    "original, if root's ledger knows it", m.path, m.generation);
 	else
 		answer_line(control_answer(cl), "%s: is no generation", m.path);
 	return 0;
