@@ -41,8 +41,11 @@ check "swaps nothing in" [ "$(generations)" = 0 ]
 check "reoptimize --all" on reoptimize --all
 check "of three" [ "$(generations)" = 3 ]
 check "and not of the one that is refused" eval 'not has "setid" && ! ctl history | grep -q refused'
-check "says which of how many" has '^2 of 3, [0-9]+ s, about [0-9].* left: .*(bin/|^)[a-z]*: (analysing|optimizing|verifying)'
+check "says which of how many" has '^2 of 3, [0-9]+ s(, about [1-9].* left)?: .*(bin/|^)[a-z]*: (analysing|optimizing|verifying)'
 check "and does not know at first how long it takes" has "^1 of 3, [0-9]+ s: $root/bin/[a-z]+: analysing"
+check "no time is said to be left where it is none" not has 'about 0 s'
+"$B/tests/e2e/pty" 40 50 "$B/morphctl" --socket "$root/sock" reoptimize --dry-run "$root/bin/perl" >"$root/raw40"
+check "what is cut off in front is told" eval 'tr "\r" "\n" <"$root/raw40" | grep -qE "s: …[^ ]*/perl: analysing"'
 check "nothing of it stays" not grep -aq 'installing[^\x1b]*$' "$root/raw"
 ctl verify --all >"$root/out" 2>"$root/err"
 check "in a pipe they are lines" grep -qx "$root/bin/perl: verifying" "$root/err"
