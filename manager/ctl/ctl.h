@@ -20,6 +20,7 @@ struct ctl {
 	bool json, no_pager, wide;
 	enum ctl_colour colour;
 	FILE *errors;		/* where the daemon's go; NULL: standard error */
+	bool quiet;		/* sentences beside tables are not shown */
 };
 
 /* argv[0] is the name; gives the exit code. */

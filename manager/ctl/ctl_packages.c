@@ -197,6 +197,8 @@ static int verify_packages(const struct ctl *ctl, const char *root)
 			code = err_exit_code(&err);
 		} else {
 			code = report(&c, &shown);
+			if (!c.n)
+				say_line(stderr, "no module has a generation");
 		}
 	}
 	code = ctl_print(ctl, &shown, code);

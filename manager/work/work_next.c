@@ -198,8 +198,7 @@ static int foretell(struct work *w, const struct store_module *m, const struct p
 		return -1;
 	if (!policy->automatic && m->samples >= policy->min_samples) {
 		out->code = WORK_NEXT_BY_HAND;
-		(void)snprintf(out->text, sizeof(out->text), "when you say so: not laid out by "
-			       "itself");
+		(void)snprintf(out->text, sizeof(out->text), "nothing, unless you ask for it");
 	} else if (!f.ends && f.samples < f.least && m->samples >= f.least) {
 		begins_anew(&f, out);
 	} else if (!f.ends && f.samples < f.least) {

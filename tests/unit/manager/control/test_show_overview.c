@@ -121,7 +121,7 @@ static void what_is_worth_it_is_ready(void **state)
 	struct work_next next = next_of(&m);
 	assert_true(next.times_as_fast > 1 && next.times_as_fast < 1.06);
 	m = add("hand", 500, 200);
-	is(&m, WORK_NEXT_BY_HAND, "when you say so");
+	is(&m, WORK_NEXT_BY_HAND, "nothing, unless you ask for it");
 	m = add("little", 500, 200);
 	is(&m, WORK_NEXT_LITTLE_GAIN, "too little to gain");
 	m = add("unobserved", 500, 200);
