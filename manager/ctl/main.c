@@ -1,4 +1,5 @@
 /* main.c - morphctl: its own options, then the command */
+#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -179,12 +180,11 @@ static int without_command(const struct ctl *ctl, int argc, char **argv)
 										   : 2;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct ctl ctl = { .socket = "/run/morph/control.sock" };
 	char who[64];
 
-	io_hold_standard();
 	opterr = 0;		/* it would print the option as it is; the usage line tells */
 	argc = take_options(&ctl, argc, argv);
 	int code = argc < 0 ? 2 : without_command(&ctl, argc, argv);
@@ -201,4 +201,16 @@ int main(int argc, char **argv)
 	if (!usage_check(who, ctl.command->args, common, &argc, argv))
 		return ctl_usage(&ctl);
 	return ctl.command->run(&ctl, argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	io_hold_standard();
+	int code = run(argc, argv);
+
+	if (fflush(stdout) != 0 && errno != EPIPE && !code) {
+		say_line(stderr, "morphctl: standard output: %s", strerror(errno));
+		code = 1;
+	}
+	return code;
 }

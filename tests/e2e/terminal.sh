@@ -59,6 +59,7 @@ check "list says that there is nothing" said 0 "has been sampled yet" list
 check "history does" said 0 "nothing has been done so far" history
 check "look does" said 0 "no module was replaced" look
 check "restore --all says that there is nothing" said 0 "no module has a generation" restore --all
+check "verify --packages does" said 0 "no module has a generation" verify --packages
 check "nothing known of it: explain" said 1 "no samples of such a module" explain nosuch
 check "nothing known of it: report" said 1 "no samples of such a module" report nosuch
 check "nothing known of it: history" said 1 "nothing is known of it" history /usr/bin/nosuch
@@ -194,6 +195,8 @@ check "status | head" enough status
 check "policy show | head" enough policy show
 check "the same where SIGPIPE is ignored" bash -c "trap '' PIPE; \"\$0\" --socket \"\$1\" policy show 2>\"\$2\" | true
 	[ ! -s \"\$2\" ]" "$B/morphctl" "$root/sock" "$root/err"
-full() { "$B/morphctl" --socket "$root/sock" list >/dev/full; }
-check "a full disk is an error" not full
+full() { "$B/morphctl" --socket "$root/sock" "$@" >/dev/full; }
+for c in "" list help "help list" --version "status --check" metrics; do
+	check "a full disk is an error: $c" eval 'full $c 2>"$root/err"; [ $? = 1 ] && [ "$(grep -c "standard output: .*No space" "$root/err")" = 1 ]'
+done
 done_testing
