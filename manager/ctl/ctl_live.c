@@ -6,6 +6,7 @@
  * Tested by tests/e2e/livectl.sh.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -14,9 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/arena.h"
 #include "lib/err.h"
+#include "lib/io.h"
 #include "lib/pid.h"
 #include "lib/say.h"
 #include "manager/ctl/ctl.h"
@@ -140,15 +144,39 @@ static int live_off_process(struct live *l, pid_t pid)
 
 /* --- all of it --- */
 
+enum { LIST_MAX = 16 << 20 };		/* bytes */
+
 static int list(const struct live *l)
 {
 	char name[] = "morph-live", what[] = "list", folder[PATH_MAX];
 	char *argv[] = { name, what, folder, NULL };
+	struct arena *a = arena_new();
+	struct bytes text = { NULL, 0 };
+	struct err err = { 0 };
+	int said[2], status = 0;
 
 	(void)snprintf(folder, sizeof(folder), "%s", l->splicing.folder);
-	execv(l->splicing.morph_live, argv);
-	say_line(stderr, "morphctl: '%s': %s", l->splicing.morph_live, strerror(errno));
-	return 1;
+	pid_t pid = pipe2(said, O_CLOEXEC) < 0 ? -1 : fork();
+	if (pid == 0) {
+		if (dup2(said[1], STDOUT_FILENO) >= 0)
+			execv(l->splicing.morph_live, argv);
+		say_line(stderr, "morphctl: '%s': %s", l->splicing.morph_live, strerror(errno));
+		_exit(1);
+	}
+	if (pid < 0)
+		err_set(&err, ERR_SYS, "'%s': %s", name, strerror(errno));
+	else
+		close(said[1]);
+	if (pid > 0 && io_read_all(said[0], LIST_MAX, a, &text, &err) == 0)
+		(void)io_write_all(STDOUT_FILENO, text.p, text.n, &err);
+	if (pid > 0)
+		close(said[0]);
+	if (pid > 0 && waitpid(pid, &status, 0) == pid && !text.n && !err.kind && !status)
+		say_line(stderr, "no process has a generation");
+	arena_free(a);
+	if (err.kind)
+		say_line(stderr, "morphctl: %s", err.text);
+	return err.kind ? err_exit_code(&err) : WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 static bool take_number(struct live *l, int c, const char *text)
