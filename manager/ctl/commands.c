@@ -141,6 +141,6 @@ const struct ctl_command ctl_commands[] = {
 	  "        and no privileges needed, nothing is kept); --pid: the same of a process "
 	  "that runs,\n        in turns with and without them (root)",
 	  ctl_try },
-	{ "help", "[COMMAND]", "this, or what is said of one command", ctl_help },
+	{ "help", "[COMMAND]", "this, or what is said of one command", NULL },
 	{ NULL, NULL, NULL, NULL }
 };

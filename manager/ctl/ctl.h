@@ -30,13 +30,12 @@ struct ctl_command {
 	const char *name;
 	const char *args;
 	const char *help;
-	ctl_run run;
+	ctl_run run;		/* NULL: main.c has it, which knows all commands */
 };
 
 extern const struct ctl_command ctl_commands[];		/* ends with name == NULL */
 
 int ctl_overview(const struct ctl *ctl);	/* without a command */
-int ctl_help(const struct ctl *ctl, int argc, char **argv);	/* main.c */
 int ctl_ask(const struct ctl *ctl, int argc, char **argv);	/* request as it is given */
 int ctl_ask_alone(const struct ctl *ctl, int argc, char **argv);	/* takes no arguments */
 /* paths made absolute */

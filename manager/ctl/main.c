@@ -85,7 +85,7 @@ static int help_of(const struct ctl_command *c)
 	return 0;
 }
 
-int ctl_help(const struct ctl *ctl, int argc, char **argv)
+static int help_command(const struct ctl *ctl, int argc, char **argv)
 {
 	if (argc < 2)
 		return show_help(ctl);
@@ -200,7 +200,7 @@ static int run(int argc, char **argv)
 	(void)snprintf(who, sizeof(who), "morphctl %s", ctl.command->name);	/* fits */
 	if (!usage_check(who, ctl.command->args, common, &argc, argv))
 		return ctl_usage(&ctl);
-	return ctl.command->run(&ctl, argc, argv);
+	return (ctl.command->run ? ctl.command->run : help_command)(&ctl, argc, argv);
 }
 
 int main(int argc, char **argv)
