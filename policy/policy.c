@@ -80,6 +80,7 @@ void policy_free(struct policy *p)
 		rule_clear(&p->rule[i]);
 	free(p->rule);
 	free(p->note);
+	free(p->automatic_by);
 	free(p);
 }
 

@@ -71,6 +71,7 @@ struct policy {
 	uint32_t nrule;
 	struct policy_rule *rule;	/* the first that fits decides */
 	char *note;		/* of policy_parse(): what is out of date; NULL: nothing */
+	char *automatic_by;	/* the file that says optimize.automatic; NULL: the default */
 	/* of each module; see rule_apply() */
 	unsigned module_cpu_per_day_s, module_disk_per_day_mib, module_count_cpu_per_day_s;
 };

@@ -269,6 +269,20 @@ static void note_again(struct walk *w, unsigned *by, unsigned part, const struct
 	}
 }
 
+static int note_automatic(struct walk *w, struct err *err)
+{
+	for (unsigned i = 0; i < policy_nsetting; i++) {
+		if (!w->line[i] || strcmp(policy_setting[i].section, "optimize") != 0 ||
+		    strcmp(policy_setting[i].key, "automatic") != 0)
+			continue;
+		free(w->policy->automatic_by);
+		w->policy->automatic_by = strdup(w->name);
+		if (!w->policy->automatic_by)
+			return err_set(err, ERR_SYS, "%s: out of memory", w->name);
+	}
+	return 0;
+}
+
 static int parse_parts(struct walk *w, struct bytes text, struct err *err)
 {
 	struct part *parts = calloc(DROPINS_MAX + 2, sizeof(*parts));
@@ -285,6 +299,8 @@ static int parse_parts(struct walk *w, struct bytes text, struct err *err)
 		rc = parse_part(w, err);
 		if (rc == 0)
 			note_again(w, by, n, parts);
+		if (rc == 0)
+			rc = note_automatic(w, err);
 		if (++n > DROPINS_MAX + 1 && text.n)
 			rc = err_set(err, ERR_USAGE, "%s: too many parts", w->name);
 	} while (text.n);

@@ -65,12 +65,22 @@ static int copy_args(int argc, const char *const *argv, const char **out)
 	return argc;
 }
 
-static int reject(struct client *cl, const char *option)
+static int reject(struct client *cl, const char *arg)
 {
 	struct err err;
 
-	err_set(&err, ERR_USAGE, "unknown option '%s'", option);
+	err_set(&err, ERR_USAGE, arg[0] == '-' ? "unknown option '%s'"
+					       : "unexpected argument '%s'", arg);
 	return fail(cl, &err);
+}
+
+/* The first argument that is no path, of those from 1 on; NULL: all are. */
+static const char *not_a_path(int argc, const char *const *argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (argv[i][0] != '/')
+			return argv[i];
+	return NULL;
 }
 
 /* What goes wrong with it may be about anybody's program. */
@@ -227,10 +237,8 @@ static int run_cfg(struct work *w, struct client *cl, int argc, const char *cons
 		bool *option = strcmp(argv[i], "--dot") == 0	  ? &r.dot
 			       : strcmp(argv[i], "--placed") == 0 ? &r.placed : NULL;
 
-		if (!option) {
-			err_set(&err, ERR_USAGE, "unknown option '%s'", argv[i]);
-			return fail(cl, &err);
-		}
+		if (!option)
+			return reject(cl, argv[i]);
 		*option = true;
 	}
 	if (sync_spool(w, cl, &err) < 0)
@@ -359,6 +367,23 @@ static bool add_worth(void *ctx, const struct store_module *m)
 	       append_path(p, m->path);
 }
 
+/* Those that the parent refuses, because of what lies there or of a name of it. */
+static void drop_misplaced(struct work *w, struct paths *p)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		struct err why = { 0 };
+		struct names also;
+
+		if (work_check(w, p->path[i], &also, &why) < 0 && why.kind == ERR_REFUSED)
+			free(p->path[i]);
+		else
+			p->path[n++] = p->path[i];
+	}
+	p->n = n;
+}
+
 static int reoptimize_worth(struct work *w, struct client *cl, bool dry_run)
 {
 	struct paths p = { .client = cl, .work = w };
@@ -366,10 +391,17 @@ static int reoptimize_worth(struct work *w, struct client *cl, bool dry_run)
 	int code = 0;
 
 	if (sync_spool(w, cl, &err) < 0 ||
-	    store_module_each(w->store, add_worth, &p, &err) < 0)
+	    store_module_each(w->store, add_worth, &p, &err) < 0) {
 		code = fail(cl, &err);
-	else if (!p.n)
-		say(cl, "no module has as many samples as the policy wants");
+		paths_free(&p);
+		return code;
+	}
+	uint32_t worth = p.n;
+	drop_misplaced(w, &p);
+	if (!p.n)
+		answer_line(control_answer(cl), "no module%s%s has as many samples as the "
+			    "policy wants", control_trusted(cl) ? "" : " of yours",
+			    worth ? " that may be swapped" : "");
 	else
 		code = reoptimize_all(w, cl, (int)p.n, (const char *const *)p.path, dry_run);
 	paths_free(&p);
@@ -389,9 +421,9 @@ static int run_reoptimize(struct work *w, struct client *cl, int argc, const cha
 		err_set(&err, ERR_USAGE, "reoptimize: either paths or --all");
 		return fail(cl, &err);
 	}
-	for (int i = 1; i < argc; i++)
-		if (arg[i][0] != '/')
-			return reject(cl, arg[i]);
+	const char *wrong = not_a_path(argc, arg);
+	if (wrong)
+		return reject(cl, wrong);
 	if (wait && !control_trusted(cl)) {
 		struct err err;
 
@@ -421,6 +453,9 @@ static int for_paths(struct work *w, struct client *cl, int argc, const char *co
 
 	argc = copy_args(argc, argv, arg);
 	bool all = take(&argc, arg, "--all");
+	const char *wrong = not_a_path(argc, arg);
+	if (wrong)
+		return reject(cl, wrong);
 	if (all && store_module_each(w->store, add_path, &p, &err) < 0)
 		code = fail(cl, &err);
 	else if (all && !p.n)
@@ -428,8 +463,7 @@ static int for_paths(struct work *w, struct client *cl, int argc, const char *co
 					    : "no module of yours has a generation");
 	control_answer(cl)->total = (uint32_t)argc - 1 + p.n;
 	for (int i = 1; i < argc && goes_on(w, cl); i++, control_answer(cl)->done++) {
-		int rc = arg[i][0] != '/' ? reject(cl, arg[i])
-					  : one(w, work_name(w, arg[i], other), cl, ctx);
+		int rc = one(w, work_name(w, arg[i], other), cl, ctx);
 
 		code = rc > code ? rc : code;
 	}
@@ -455,7 +489,7 @@ static int would_restore(struct work *w, const char *path, struct client *cl)
 		return fail(cl, &err);
 	if (m.generation)
 		answer_line(control_answer(cl), "%s: generation %u would be replaced by its "
-			    "original", m.path, m.generation);
+			    "original, if root's ledger knows it", m.path, m.generation);
 	else
 		answer_line(control_answer(cl), "%s: is no generation", m.path);
 	return 0;
@@ -489,7 +523,7 @@ static int verify_one(struct work *w, const char *path, struct client *cl, void 
 	struct store_module m;
 	struct err err = { 0 };
 
-	if (!control_trusted(cl) && access_find(w, cl, path, &m, &err) < 0)
+	if (access_find(w, cl, path, &m, &err) < 0)
 		return fail(cl, &err);
 	answer_progress(control_answer(cl), "%s: verifying", path);
 	int rc = work_verify(w, path, &proof, &err);
@@ -542,7 +576,7 @@ static int bug_report(struct work *w, const char *path, struct client *cl, struc
 	    work_bug_report(w, &m.original, report, err) < 0)
 		return -1;
 	if (stat(report, &st) < 0)
-		return err_set(err, ERR_USAGE, "'%s': no generation of it has crashed", m.path);
+		return err_set(err, ERR_INPUT, "'%s': no generation of it has crashed", m.path);
 	struct table *t = table_new("report", 3, col);
 	table_row(t, m.path, report, (uint64_t)st.st_size);
 	show_give(cl, t);
@@ -581,6 +615,7 @@ static int run_reload(struct work *w, struct client *cl, int argc, const char *c
 	(void)argv;
 	if (work_reload(w, &err) < 0) {
 		err_wrap(&err, "the old policy stays");
+		role_error("%s", err.text);	/* systemctl reload tells nobody */
 		return fail(cl, &err);
 	}
 	if (w->policy->note)

@@ -157,7 +157,7 @@ static int answer_placed(const struct procedures *l, uint32_t fn, char *text,
 
 	put_placed(l, text, there, blocks, insns);
 	if (!table_nrow(insns))
-		rc = err_set(err, ERR_USAGE, "generation %" PRIu32 " of '%s' has left the "
+		rc = err_set(err, ERR_INPUT, "generation %" PRIu32 " of '%s' has left the "
 			     "function where it was", number, l->m.path);
 	for (uint32_t i = 0; i < l->t.nblock; i++)
 		if (l->t.block[i].fn == fn && !there[i] && procedures_block_samples(l, i) > 0)
@@ -236,10 +236,10 @@ static int check_generation(const struct store_module *m, const struct show_anno
 			    struct err *err)
 {
 	if (!m->generation)
-		return err_set(err, ERR_USAGE, "'%s' has no generation: it is the original",
+		return err_set(err, ERR_INPUT, "'%s' has no generation: it is the original",
 			       m->path);
 	if (r->generation && r->generation != m->generation)
-		return err_set(err, ERR_USAGE, "'%s' has generation %" PRIu32 ", not %" PRIu32,
+		return err_set(err, ERR_INPUT, "'%s' has generation %" PRIu32 ", not %" PRIu32,
 			       m->path, m->generation, r->generation);
 	return 0;
 }
@@ -279,8 +279,12 @@ int show_annotate_read(int argc, const char *const *argv, struct show_annotate *
 		else if (strncmp(arg, "--limit=", 8) == 0)
 			return err_set(err, ERR_USAGE, "--limit: '%.80s' is not a number from "
 				       "1 on", arg + 8);
+		else if (strncmp(arg, "--generation=", 13) == 0)
+			return err_set(err, ERR_USAGE, "--generation: '%.80s' is not a number "
+				       "from 1 on", arg + 13);
 		else
-			return err_set(err, ERR_USAGE, "unknown option '%s'", arg);
+			return err_set(err, ERR_USAGE, arg[0] == '-' ? "unknown option '%s'"
+				       : "unexpected argument '%s'", arg);
 	}
 	if (limited && !out->blocks)
 		return err_set(err, ERR_USAGE, "--limit is for --blocks");
@@ -301,7 +305,7 @@ int show_annotate(struct work *w, const struct show_annotate *r, struct client *
 		return -1;
 	uint32_t fn = procedures_find(w, l, r->function);
 	if (fn == UINT32_MAX)
-		rc = err_set(err, ERR_USAGE, "'%s' has no function '%s'", m.path, r->function);
+		rc = err_set(err, ERR_INPUT, "'%s' has no function '%s'", m.path, r->function);
 	else
 		rc = annotate(w, l, fn, r, cl, err);
 	procedures_free(l);

@@ -465,10 +465,16 @@ static int read_option(const char *arg, struct show_report *r, struct err *err)
 		return read_by(arg + 5, &r->by) ? 0 :
 		       err_set(err, ERR_USAGE, "--by: '%.80s' is none of machine, program, "
 			       "module, procedure, user", arg + 5);
+	if (arg[0] != '-' && r->module)
+		return err_set(err, ERR_USAGE, "unexpected argument '%.80s': one module at "
+			       "most", arg);
 	if (strcmp(arg, "--sort=name") == 0)
 		r->by_name = true;
 	else if (arg[0] != '-')
 		r->module = arg;
+	else if (strncmp(arg, "--sort=", 7) == 0 && strcmp(arg, "--sort=count") != 0)
+		return err_set(err, ERR_USAGE, "--sort: '%.80s' is none of count, name",
+			       arg + 7);
 	else if (!show_read_ns(arg, "--since=", &r->since_ns) &&
 		 !show_read_ns(arg, "--until=", &r->until_ns) &&
 		 strcmp(arg, "--sort=count") != 0)

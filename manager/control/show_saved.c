@@ -180,10 +180,12 @@ static void say_nothing(const struct gather *g, const struct client *cl, struct 
 {
 	if (g->n)
 		return;
-	answer_line(to, table_nrow(g->unmeasured) ?
-		    "what generations have saved is not measured yet" :
-		    access_sees_all(g->w, cl) ? "no generation has run since then"
-					      : "no generation of yours has run since then");
+	if (table_nrow(g->unmeasured))
+		answer_line(to, "what generations have saved is not measured yet");
+	else
+		answer_line(to, "no generation%s has run %s",
+			    access_sees_all(g->w, cl) ? "" : " of yours",
+			    g->since_ns ? "since then" : "so far");
 }
 
 static void answer_rest(struct gather *g, const double *own, struct client *cl)

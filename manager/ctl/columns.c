@@ -53,14 +53,18 @@ const char *const *columns_spare(const char *title)
 	return NULL;
 }
 
-/* Counters that count nothing tell people nothing.  Of these tables, by that column. */
+/* What tells people nothing: counters that count nothing, and among the reasons why functions
+ * are left as they are those that are not.  Rows of these tables with that in that column. */
 static const struct {
-	const char *title, *count;
-} counters[] = { { "samples", "count" }, { "cpu_time", "samples" } };
+	const char *title, *column, *value;
+} needless[] = {
+	{ "samples", "count", "0" }, { "cpu_time", "samples", "0" },
+	{ "reasons", "reason_code", "none" },
+};
 
-static void leave_out_zeros(struct table **t, const char *count)
+static void leave_out(struct table **t, const char *column, const char *value)
 {
-	int by = table_column_of(*t, count), ncol = table_ncol(*t);
+	int by = table_column_of(*t, column), ncol = table_ncol(*t);
 	const char *cell[MOST];
 
 	if (by < 0 || ncol > MOST)
@@ -69,7 +73,7 @@ static void leave_out_zeros(struct table **t, const char *count)
 	for (int row = 0; row < table_nrow(*t); row++) {
 		for (int i = 0; i < ncol; i++)
 			cell[i] = table_cell(*t, row, i);
-		if (strcmp(cell[by], "0") != 0)
+		if (strcmp(cell[by], value) != 0)
 			table_row_text(out, cell);
 	}
 	table_free(*t);
@@ -84,19 +88,19 @@ bool columns_for_programs(const struct table *t)
 void columns_choose(struct table **t)
 {
 	const char *const *name = usual_of(table_title(*t));
-	const struct table_column *col = table_columns(*t);
 	struct table_column chosen[MOST];
 	const char *cell[MOST];
 	int from[MOST], n = 0;
 
+	for (size_t i = 0; i < sizeof(needless) / sizeof(needless[0]); i++)
+		if (strcmp(table_title(*t), needless[i].title) == 0)
+			leave_out(t, needless[i].column, needless[i].value);
+	const struct table_column *col = table_columns(*t);
 	for (int i = 0; name && i < table_ncol(*t) && name[n]; i++)
 		if (strcmp(col[i].name, name[n]) == 0) {
 			from[n] = i;
 			chosen[n++] = col[i];
 		}
-	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
-		if (strcmp(table_title(*t), counters[i].title) == 0)
-			leave_out_zeros(t, counters[i].count);
 	if (!name || name[n])
 		return;			/* another table of this title */
 	struct table *out = table_new(table_title(*t), n, chosen);

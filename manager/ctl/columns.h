@@ -8,8 +8,8 @@ struct table;
 
 /* What is in it another table says to people. */
 bool columns_for_programs(const struct table *t);
-/* The table with its usual columns alone, or without counters that are 0, in its place; as it
- * is if it is no such table. */
+/* The table with its usual columns alone, or without rows that tell people nothing, in its
+ * place; as it is if it is no such table. */
 void columns_choose(struct table **t);
 /* What people can do without where the terminal is narrow, the least needed first, with NULL
  * behind them; NULL: nothing. */

@@ -10,7 +10,8 @@
 const struct ctl_command ctl_commands[] = {
 	{ "status", "[--check] [--sync]",
 	  "what is wrong, sampling, samples by kind, idle conditions, processes; --check: only "
-	  "what is wrong, exit code 1 if something is; --sync takes in the spool first",
+	  "what is wrong, exit code 1 if there is an error among it; --sync takes in\n"
+	  "        the spool first",
 	  ctl_status },
 	{ "list", "[--all]",
 	  "modules with their samples, generations and state; --all: also those with\n"
@@ -95,8 +96,8 @@ const struct ctl_command ctl_commands[] = {
 	  "        them back; alone: lists them (root, no daemon)",
 	  ctl_live },
 	{ "import", "FILE... -o DIR [--binary=FILE]... [--store=DIR]",
-	  "the same of recordings of perf: perf.data, or text of perf script; or of\n"
-	  "        profiles of llvm-bolt: fdata, pre-aggregated (no daemon needed)",
+	  "makes block profiles of recordings of perf: perf.data, or text of perf script;\n"
+	  "        or of profiles of llvm-bolt: fdata, pre-aggregated (no daemon needed)",
 	  ctl_import },
 	{ "export",
 	  "LOG|PROFILE... --html=OUT | -o OUT\n"
@@ -140,5 +141,6 @@ const struct ctl_command ctl_commands[] = {
 	  "        and no privileges needed, nothing is kept); --pid: the same of a process "
 	  "that runs,\n        in turns with and without them (root)",
 	  ctl_try },
+	{ "help", "[COMMAND]", "this, or what is said of one command", NULL },
 	{ NULL, NULL, NULL, NULL }
 };

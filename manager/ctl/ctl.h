@@ -20,6 +20,7 @@ struct ctl {
 	bool json, no_pager, wide;
 	enum ctl_colour colour;
 	FILE *errors;		/* where the daemon's go; NULL: standard error */
+	bool quiet;		/* sentences beside tables are not shown */
 };
 
 /* argv[0] is the name; gives the exit code. */
@@ -29,7 +30,7 @@ struct ctl_command {
 	const char *name;
 	const char *args;
 	const char *help;
-	ctl_run run;
+	ctl_run run;		/* NULL: main.c has it, which knows all commands */
 };
 
 extern const struct ctl_command ctl_commands[];		/* ends with name == NULL */
@@ -66,6 +67,11 @@ int ctl_verify(const struct ctl *ctl, int argc, char **argv);
 
 /* Prints "usage: morphctl NAME ARGS" of the command on stderr; returns 2. */
 int ctl_usage(const struct ctl *ctl);
+/* The same, after that the word is none of those known (NULL at the end), and which was
+ * probably meant. */
+int ctl_unknown_word(const struct ctl *ctl, const char *word, const char *const *known);
+/* Says "OPTION: 'VALUE' is WHAT"; returns 2. */
+int ctl_wrong(const struct ctl *ctl, const char *option, const char *value, const char *what);
 /* Says that morph-edit is not where it is looked for; returns 1. */
 int ctl_without_edit(void);
 

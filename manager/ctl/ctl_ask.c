@@ -4,15 +4,44 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/memory.h"
 #include "lib/say.h"
 #include "lib/table.h"
+#include "lib/usage.h"
 #include "manager/ctl/ctl.h"
+#include "manager/ctl/screen.h"
 #include "manager/work/answer.h"
 
 int ctl_usage(const struct ctl *ctl)
 {
-	(void)fprintf(stderr, "usage: morphctl %s %s\n", ctl->command->name,
-		      ctl->command->args);
+	const struct ctl_command *c = ctl->command;
+	unsigned n = (unsigned)strlen(c->name) + 17;
+
+	(void)fprintf(stderr, "usage: morphctl %s%s", c->name, *c->args ? " " : "");
+	screen_wrap(stderr, c->args, n, 8, screen_width_of(stderr));
+	return 2;
+}
+
+int ctl_unknown_word(const struct ctl *ctl, const char *word, const char *const *known)
+{
+	struct usage_meant m = { word, UINT_MAX };
+	const char *meant = NULL;
+
+	for (int i = 0; known[i]; i++)
+		if (usage_is_nearer(&m, known[i]))
+			meant = known[i];
+	if (meant)
+		say_line(stderr, "morphctl %s: unknown word '%s'; did you mean '%s'?",
+			 ctl->command->name, word, meant);
+	else
+		say_line(stderr, "morphctl %s: unknown word '%s'", ctl->command->name, word);
+	return ctl_usage(ctl);
+}
+
+int ctl_wrong(const struct ctl *ctl, const char *option, const char *value, const char *what)
+{
+	say_line(stderr, "morphctl %s: %s: '%s' is %s", ctl->command->name, option, value,
+		 what);
 	return 2;
 }
 
@@ -44,33 +73,77 @@ int ctl_ask_alone(const struct ctl *ctl, int argc, char **argv)
 	return ctl_usage(ctl);
 }
 
-/* Makes argv[from..to) absolute where they are paths: the daemon works in another folder.  A
- * file that is gone keeps its name; the daemon may know it. */
-static int ask_absolute(const struct ctl *ctl, int argc, char **argv, int to, bool all,
-			ctl_run ask)
+/* Words in front, options behind them: these may stand anywhere, up to "--", which is taken
+ * out.  How many arguments there are; *nword: of these words, argv[0] not counted. */
+static int words_first(int argc, char **argv, char **out, int *nword)
 {
-	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
-	int code = 1;
+	int n = 1, options = 1;
 
-	if (!copy)
-		return 1;
-	for (int i = 0; i < argc; i++) {
-		copy[i] = argv[i];
-		if (i == 0 || i >= to || argv[i][0] == '-' || (!all && !strchr(argv[i], '/')))
+	out[0] = argv[0];
+	while (options < argc && strcmp(argv[options], "--") != 0)
+		options++;
+	for (int i = 1; i < argc; i++)
+		if (i > options || (i < options && argv[i][0] != '-'))
+			out[n++] = argv[i];
+	*nword = n - 1;
+	for (int i = 1; i < options; i++)
+		if (argv[i][0] == '-')
+			out[n++] = argv[i];
+	return n;
+}
+
+/* Of commands about modules, whose words these are. */
+static int check_words(const struct ctl *ctl, int nword, char **word)
+{
+	static const struct {
+		const char *name;
+		int least, most;
+	} takes[] = {
+		{ "report", 0, 1 }, { "history", 0, 1 }, { "explain", 1, 1 },
+		{ "report-bug", 1, 1 }, { "annotate", 2, 2 }, { "cfg", 2, 2 },
+	};
+
+	for (size_t i = 0; i < sizeof(takes) / sizeof(takes[0]); i++) {
+		if (strcmp(takes[i].name, ctl->command->name) != 0)
 			continue;
-		char *path = realpath(argv[i], NULL);
+		if (nword < takes[i].least)
+			say_line(stderr, "morphctl %s: an argument is missing", takes[i].name);
+		else if (nword > takes[i].most)
+			say_line(stderr, "morphctl %s: unexpected argument '%s'",
+				 takes[i].name, word[takes[i].most]);
+		else
+			return 0;
+		return ctl_usage(ctl);
+	}
+	return 0;
+}
+
+/* Makes words absolute where they are paths, all or the first one: the daemon works in another
+ * folder.  A file that is gone keeps its name; the daemon may know it. */
+static int ask_absolute(const struct ctl *ctl, int argc, char **argv, bool all, ctl_run ask)
+{
+	char **copy = memory_new(2 * (size_t)argc + 1, sizeof(*copy)), **made = copy + argc + 1;
+	int nword, nmade = 0, code = 0;
+
+	argc = words_first(argc, argv, copy, &nword);
+	if (!all)
+		code = check_words(ctl, nword, copy + 1);
+	for (int i = 1; i <= (all || !nword ? nword : 1) && !code; i++) {
+		const char *given = copy[i];
+		if (!all && !strchr(given, '/'))
+			continue;
+		char *path = realpath(given, NULL);
 		if (path) {
-			copy[i] = path;
-		} else if (argv[i][0] != '/' && argv[i][0] != '[') {	/* as rows begin */
-			say_line(stderr, "morphctl: '%s': no such file", argv[i]);
-			goto out;
+			copy[i] = made[nmade++] = path;
+		} else if (given[0] != '/' && given[0] != '[') {	/* as rows begin */
+			say_line(stderr, "morphctl: '%s': no such file", given);
+			code = 1;
 		}
 	}
-	code = ask(ctl, argc, copy);
-out:
-	for (int i = 0; i < argc; i++)
-		if (copy[i] != argv[i])
-			free(copy[i]);
+	if (!code)
+		code = ask(ctl, argc, copy);
+	while (nmade > 0)
+		free(made[--nmade]);
 	free(copy);
 	return code;
 }
@@ -79,17 +152,17 @@ int ctl_ask_paths(const struct ctl *ctl, int argc, char **argv)
 {
 	if (argc < 2)
 		return ctl_usage(ctl);
-	return ask_absolute(ctl, argc, argv, argc, true, ctl_ask);
+	return ask_absolute(ctl, argc, argv, true, ctl_ask);
 }
 
 int ctl_ask_module(const struct ctl *ctl, int argc, char **argv)
 {
-	return ask_absolute(ctl, argc, argv, 2, false, ctl_ask);
+	return ask_absolute(ctl, argc, argv, false, ctl_ask);
 }
 
 int ctl_of_module(const struct ctl *ctl, int argc, char **argv, ctl_run ask)
 {
-	return ask_absolute(ctl, argc, argv, 2, false, ask);
+	return ask_absolute(ctl, argc, argv, false, ask);
 }
 
 /* Of the answer only what is wrong: 1 if there is an error among it. */

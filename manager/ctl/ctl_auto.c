@@ -34,54 +34,63 @@ static struct policy *read_policy(const char *path, struct err *err)
 	return p;
 }
 
-static int say_which(const char *policy, const char *by)
+static int fail(const struct err *err)
+{
+	say_line(stderr, "morphctl: %s", err->text);
+	return err_exit_code(err);
+}
+
+static int say_which(const char *policy)
 {
 	struct err err = { 0 };
 	struct policy *p = read_policy(policy, &err);
 
-	if (!p) {
-		say_line(stderr, "morphctl: %s", err.text);
-		return err_exit_code(&err);
-	}
-	say_line(stdout, "automatic is %s by '%s'%s%s%s", p->automatic ? "on" : "off", policy,
-		 access(by, F_OK) == 0 ? " and '" : "", access(by, F_OK) == 0 ? by : "",
-		 access(by, F_OK) == 0 ? "'" : "");
+	if (!p)
+		return fail(&err);
+	if (p->automatic_by)
+		say_line(stdout, "automatic is %s by '%s'", p->automatic ? "on" : "off",
+			 p->automatic_by);
+	else
+		say_line(stdout, "automatic is %s by default: '%s' says nothing of it",
+			 p->automatic ? "on" : "off", policy);
 	policy_free(p);
 	return 0;
 }
 
-/* What is there already must be right, or the daemon would not read what is added. */
+/* What is there already must be right, or the daemon would not read what is added; and a file
+ * behind that one has the last word. */
+static int check(const char *policy, const char *by, bool on, struct err *err)
+{
+	struct policy *p = read_policy(policy, err);
+	int rc = p ? 0 : -1;
+
+	if (p && p->automatic_by && strcmp(p->automatic_by, by) > 0 &&
+	    p->automatic != (unsigned)on)
+		rc = err_set(err, ERR_REFUSED, "'%s' says otherwise, and comes behind '%s', "
+			     "which is left as it is", p->automatic_by, by);
+	policy_free(p);
+	return rc;
+}
+
 static int set(const struct ctl *ctl, const char *policy, const char *folder, const char *by,
 	       bool on)
 {
-	struct policy *p;
 	struct err err = { 0 };
 	const char *reload[] = { "reload" };
 	const char *text = on ? "# Written by `morphctl auto on`.\n"
 				"optimize: {automatic: true}\n" :
 				"# Written by `morphctl auto off`.\n"
 				"optimize: {automatic: false}\n";
-	int rc = -1;
 
-	if ((p = read_policy(policy, &err)) != NULL) {
-		policy_free(p);
-		if (mkdir(folder, 0755) < 0 && errno != EEXIST)
-			err_set(&err, ERR_SYS, "'%s': %s", folder, strerror(errno));
-		else
-			rc = io_replace(by, 0644, (struct bytes){
-						(const uint8_t *)text, strlen(text) }, &err);
-	}
-	/* another file may have the last word */
-	if (rc == 0 && (p = read_policy(policy, &err)) != NULL) {
-		if (p->automatic != (unsigned)on)
-			rc = err_set(&err, ERR_REFUSED, "'%s' is written, but a file "
-				     "behind it in that folder says otherwise", by);
-		policy_free(p);
-	}
-	if (rc < 0 || err.kind != ERR_NONE) {
-		say_line(stderr, "morphctl: %s", err.text);
-		return err_exit_code(&err);
-	}
+	if (check(policy, by, on, &err) < 0)
+		return fail(&err);
+	if (mkdir(folder, 0755) < 0 && errno != EEXIST)
+		err_set(&err, ERR_SYS, "'%s': %s", folder, strerror(errno));
+	else
+		(void)io_replace(by, 0644, (struct bytes){
+					 (const uint8_t *)text, strlen(text) }, &err);
+	if (err.kind != ERR_NONE)
+		return fail(&err);
 	say_line(stdout, "automatic is %s by '%s'", on ? "on" : "off", by);
 	if (ctl_answers(ctl, ANSWERS_S))
 		return ctl_talk(ctl, 1, reload);
@@ -95,6 +104,7 @@ int ctl_auto(const struct ctl *ctl, int argc, char **argv)
 		{ "policy", required_argument, NULL, 'p' },
 		{ 0 }
 	};
+	static const char *const known[] = { "on", "off", NULL };
 	const char *policy = "/etc/morph.yaml";
 	char folder[PATH_MAX], by[PATH_MAX + 32];
 	int c;
@@ -110,8 +120,8 @@ int ctl_auto(const struct ctl *ctl, int argc, char **argv)
 		return ctl_usage(ctl);
 	(void)snprintf(by, sizeof(by), "%s/50-auto.yaml", folder);	/* fits */
 	if (argc == 0)
-		return say_which(policy, by);
+		return say_which(policy);
 	if (strcmp(argv[0], "on") != 0 && strcmp(argv[0], "off") != 0)
-		return ctl_usage(ctl);
+		return ctl_unknown_word(ctl, argv[0], known);
 	return set(ctl, policy, folder, by, strcmp(argv[0], "on") == 0);
 }

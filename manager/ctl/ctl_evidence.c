@@ -15,14 +15,6 @@
 #include "lib/say.h"
 #include "manager/parent/program.h"
 
-static int wrong(const struct ctl *ctl, const char *option, const char *value,
-		 const char *what)
-{
-	say_line(stderr, "morphctl %s: %s: '%s' is %s", ctl->command->name, option, value,
-		 what);
-	return 2;
-}
-
 static bool parse_limit(const char *text, uint32_t *out)
 {
 	char *end;
@@ -86,7 +78,7 @@ static int take_by(const struct ctl *ctl, struct ctl_evidence *o)
 	o->callers = callers && strcmp(optarg, "caller") == 0;
 	if (o->callers || parse_by(optarg, &o->by))
 		return 0;
-	return wrong(ctl, "--by", optarg,
+	return ctl_wrong(ctl, "--by", optarg,
 		     callers ? "none of machine, program, module, procedure, line, inlined, "
 			       "caller"
 			     : "none of machine, program, module, procedure, line, inlined");
@@ -110,18 +102,19 @@ static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 	case 'l':
 		return parse_limit(optarg, &o->limit)
 			       ? 0
-			       : wrong(ctl, "--limit", optarg, "not a number from 1 on");
+			       : ctl_wrong(ctl, "--limit", optarg, "not a number from 1 on");
 	case 'L':
 		o->log[o->nlog++] = optarg;
 		return 0;
 	case 'i':
 		return parse_seconds(optarg, &o->source.since_ns)
 			       ? 0
-			       : wrong(ctl, "--since", optarg, "no number of seconds");
+			       : ctl_wrong(ctl, "--since", optarg, "no number of seconds");
 	case 'u':
 		return parse_seconds(optarg, &o->source.until_ns) && o->source.until_ns
 			       ? 0
-			       : wrong(ctl, "--until", optarg, "no number of seconds above 0");
+			       : ctl_wrong(ctl, "--until", optarg,
+					   "no number of seconds above 0");
 	case 'h':
 		o->shares = true;
 		return 0;
@@ -138,7 +131,7 @@ static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 		o->placed = true;
 		return !optarg || parse_limit(optarg, &o->generation)
 			       ? 0
-			       : wrong(ctl, "--generation", optarg,
+			       : ctl_wrong(ctl, "--generation", optarg,
 				       "not a number from 1 on");
 	case 'B':
 		o->blocks = true;
@@ -146,7 +139,7 @@ static int take(const struct ctl *ctl, int c, struct ctl_evidence *o)
 	case 'z':
 		return parse_limit(optarg, &mhz)
 			       ? (o->mhz = mhz, 0)
-			       : wrong(ctl, "--mhz", optarg, "not a number from 1 on");
+			       : ctl_wrong(ctl, "--mhz", optarg, "not a number from 1 on");
 	default:
 		return ctl_usage(ctl);
 	}
@@ -358,7 +351,7 @@ int ctl_evidence_wrong_sort(const struct ctl *ctl, const char *sort, const char 
 
 		(void)snprintf(all + n, sizeof(all) - n, "%s%s", i ? ", " : "", words[i]);
 	}
-	return wrong(ctl, "--sort", sort, all);
+	return ctl_wrong(ctl, "--sort", sort, all);
 }
 
 int ctl_evidence_columns(enum rows_by by, struct table_column *col)

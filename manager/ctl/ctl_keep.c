@@ -19,6 +19,8 @@
 /* As a string; NULL with *err filled. */
 static char *read_text(const char *path, struct arena *a, struct err *err)
 {
+	static const char word[] = "morph-profile ";
+	const size_t n = sizeof(word) - 1;
 	int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	struct bytes b;
 
@@ -32,7 +34,8 @@ static char *read_text(const char *path, struct arena *a, struct err *err)
 		err_wrap(err, "'%s'", path);
 		return NULL;
 	}
-	if (b.n && memchr(b.p, '\0', b.n)) {
+	/* the daemon would name the module, after it has analysed it */
+	if (b.n < n || memcmp(b.p, word, n) != 0 || memchr(b.p, '\0', b.n)) {
 		err_set(err, ERR_INPUT, "'%s': not a profile", path);
 		return NULL;
 	}
@@ -51,7 +54,7 @@ int ctl_keep(const struct ctl *ctl, int argc, char **argv)
 	struct arena *a = arena_new();
 	char *path = realpath(argv[1], NULL), *text = NULL;
 	if (!path)
-		err_set(&err, ERR_USAGE, "'%s': %s", argv[1], strerror(errno));
+		err_set(&err, ERR_SYS, "'%s': %s", argv[1], strerror(errno));
 	else
 		text = read_text(argv[2], a, &err);
 	if (text) {

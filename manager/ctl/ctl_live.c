@@ -6,6 +6,7 @@
  * Tested by tests/e2e/livectl.sh.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -14,9 +15,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/arena.h"
 #include "lib/err.h"
+#include "lib/io.h"
 #include "lib/pid.h"
 #include "lib/say.h"
 #include "manager/ctl/ctl.h"
@@ -164,15 +168,39 @@ static int live_process(struct live *l, pid_t pid)
 	return how ? 1 : code;
 }
 
+enum { LIST_MAX = 16 << 20 };		/* bytes */
+
 static int list(const struct live *l)
 {
 	char name[] = "morph-live", what[] = "list", folder[PATH_MAX];
 	char *argv[] = { name, what, folder, NULL };
+	struct arena *a = arena_new();
+	struct bytes text = { NULL, 0 };
+	struct err err = { 0 };
+	int said[2], status = 0;
 
 	(void)snprintf(folder, sizeof(folder), "%s", l->splicing.folder);
-	execv(l->splicing.morph_live, argv);
-	say_line(stderr, "morphctl: '%s': %s", l->splicing.morph_live, strerror(errno));
-	return 1;
+	pid_t pid = pipe2(said, O_CLOEXEC) < 0 ? -1 : fork();
+	if (pid == 0) {
+		if (dup2(said[1], STDOUT_FILENO) >= 0)
+			execv(l->splicing.morph_live, argv);
+		say_line(stderr, "morphctl: '%s': %s", l->splicing.morph_live, strerror(errno));
+		_exit(1);
+	}
+	if (pid < 0)
+		err_set(&err, ERR_SYS, "'%s': %s", name, strerror(errno));
+	else
+		close(said[1]);
+	if (pid > 0 && io_read_all(said[0], LIST_MAX, a, &text, &err) == 0)
+		(void)io_write_all(STDOUT_FILENO, text.p, text.n, &err);
+	if (pid > 0)
+		close(said[0]);
+	if (pid > 0 && waitpid(pid, &status, 0) == pid && !text.n && !err.kind && !status)
+		say_line(stderr, "no process has a generation");
+	arena_free(a);
+	if (err.kind)
+		say_line(stderr, "morphctl: %s", err.text);
+	return err.kind ? err_exit_code(&err) : WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
 static bool take_number(struct live *l, int c, const char *text)
@@ -180,15 +208,17 @@ static bool take_number(struct live *l, int c, const char *text)
 	char *end;
 	double s = strtod(text, &end);
 
-	if (end == text || *end)
-		return false;
-	if (c == 'b' && s >= 0 && 1000 * s <= BURST_MAX_MS)
+	bool good = end != text && !*end && (c == 'b' ? s >= 0 && 1000 * s <= BURST_MAX_MS
+						      : s >= 1 && s <= SAMPLE_MAX_S);
+	if (!good)
+		say_line(stderr, "morphctl live: %s: '%s' is no time in seconds of %d to %d",
+			 c == 'b' ? "--burst" : "--time", text, c == 'b' ? 0 : 1,
+			 c == 'b' ? BURST_MAX_MS / 1000 : SAMPLE_MAX_S);
+	else if (c == 'b')
 		l->burst_ms = (unsigned)(1000 * s);
-	else if (c == 't' && s >= 1 && s <= SAMPLE_MAX_S)
-		l->sample_s = (unsigned)s;
 	else
-		return false;
-	return true;
+		l->sample_s = (unsigned)s;
+	return good;
 }
 
 static int parse(struct live *l, int argc, char **argv)
@@ -242,7 +272,7 @@ static int run_all(struct live *l, int argc, char **argv)
 
 	if (geteuid() != 0) {
 		say_line(stderr, "morphctl: only root may change running processes");
-		return 1;
+		return 3;
 	}
 	if (argc == 0 && is_new(l)) {
 		say_line(stderr, "no process has a generation");

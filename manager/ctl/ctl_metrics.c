@@ -186,17 +186,19 @@ int ctl_metrics(const struct ctl *ctl, int argc, char **argv)
 {
 	static const char *const request[] = { "status", "list", "history", "saved" };
 	enum { NREQUEST = sizeof(request) / sizeof(request[0]) };
+	struct ctl quiet = *ctl;	/* cron would send mail */
 	struct wr out = { 0 };
 	struct err err = { 0 };
 	int code = 0;
 
+	quiet.quiet = true;
 	prometheus = argc == 2 && strcmp(argv[1], "--prometheus") == 0;
 	if (argc > 1 + prometheus)
 		return ctl_usage(ctl);
 	for (int i = 0; i < NREQUEST && code == 0; i++) {
 		struct ctl_tables t;
 
-		code = ctl_fetch(ctl, 1, &request[i], &t);
+		code = ctl_fetch(&quiet, 1, &request[i], &t);
 		if (code == 0)
 			put_tables(&out, &t);
 		ctl_tables_free(&t);

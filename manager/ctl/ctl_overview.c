@@ -171,7 +171,7 @@ static bool open_fitting(struct screen *s, const struct ctl *ctl, const struct c
 
 /* With as many programs as there is room for; with all of them, page by page, if there is not
  * even room for none. */
-static void show_fitting(const struct ctl *ctl, const struct ctl_tables *t)
+static int show_fitting(const struct ctl *ctl, const struct ctl_tables *t)
 {
 	const struct table *programs = find(t, "programs");
 	int all = programs ? table_nrow(programs) : 0, n = all;
@@ -183,7 +183,7 @@ static void show_fitting(const struct ctl *ctl, const struct ctl_tables *t)
 		screen_open(&s, ctl);
 		show_screen(s.out, t, all, &s.look);
 	}
-	(void)screen_close(&s, 0);
+	return screen_close(&s, 0);
 }
 
 int ctl_overview(const struct ctl *ctl)
@@ -199,7 +199,7 @@ int ctl_overview(const struct ctl *ctl)
 	}
 	if (ctl->json)
 		return ctl_print(ctl, &t, 0);
-	show_fitting(ctl, &t);
+	code = show_fitting(ctl, &t);
 	ctl_tables_free(&t);
-	return 0;
+	return code;
 }

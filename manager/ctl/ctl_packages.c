@@ -197,6 +197,8 @@ static int verify_packages(const struct ctl *ctl, const char *root)
 			code = err_exit_code(&err);
 		} else {
 			code = report(&c, &shown);
+			if (!c.n)
+				say_line(stderr, "no module has a generation");
 		}
 	}
 	code = ctl_print(ctl, &shown, code);
@@ -217,5 +219,10 @@ int ctl_verify(const struct ctl *ctl, int argc, char **argv)
 			return verify_packages(ctl, argv[1] + n + 1);
 		return ctl_usage(ctl);
 	}
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strncmp(argv[i], option, n) == 0) {
+			say_line(stderr, "morphctl verify: %s stands alone", option);
+			return ctl_usage(ctl);
+		}
 	return ctl_ask_paths(ctl, argc, argv);
 }

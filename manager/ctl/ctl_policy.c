@@ -1,4 +1,6 @@
 /* ctl_policy.c - morphctl policy check, which needs no daemon, policy show and reload */
+#include <dirent.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +55,30 @@ static void say_mistake(void *ctx, const char *text)
 	say_line(stdout, "%s: %s", (const char *)ctx, text);
 }
 
+static bool ends_in(const char *name, const char *end)
+{
+	size_t n = strlen(name), k = strlen(end);
+
+	return n > k && strcmp(name + n - k, end) == 0;
+}
+
+/* Files that look as if they were to add to the policy, but have another ending than it. */
+static void say_ignored(const char *file)
+{
+	const char *base = strrchr(file, '/'), *dot = strrchr(base ? base : file, '.');
+	char folder[PATH_MAX];
+	DIR *d = dot && snprintf(folder, sizeof(folder), "%s.d", file) < (int)sizeof(folder)
+			 ? opendir(folder) : NULL;
+
+	for (struct dirent *e; d && (e = readdir(d)); )
+		if (!ends_in(e->d_name, dot) &&
+		    (ends_in(e->d_name, ".yml") || ends_in(e->d_name, ".yaml")))
+			say_line(stdout, "%s/%s: not read, its name does not end in '%s'",
+				 folder, e->d_name, dot);
+	if (d)
+		(void)closedir(d);	/* only read */
+}
+
 static int check(const char *file, int n, char **path)
 {
 	struct err err = { 0 };
@@ -65,6 +91,7 @@ static int check(const char *file, int n, char **path)
 	if (p->note)
 		say_line(stdout, "%s", p->note);
 	policy_mistakes(p, "", true, say_mistake, (void *)(uintptr_t)file);	/* only read */
+	say_ignored(file);
 	say_line(stdout, "%s: good", file);
 	for (int i = 0; i < n; i++)
 		say_of(p, path[i]);
@@ -84,6 +111,7 @@ static int show(const struct ctl *ctl, const char *name)
 
 int ctl_policy(const struct ctl *ctl, int argc, char **argv)
 {
+	static const char *const known[] = { "check", "show", "reload", NULL };
 	const char *request[] = { "policy", "reload" };
 
 	if (argc == 2 && strcmp(argv[1], "show") == 0)
@@ -92,7 +120,9 @@ int ctl_policy(const struct ctl *ctl, int argc, char **argv)
 		return show(ctl, argv[2]);
 	if (argc == 2 && strcmp(argv[1], "reload") == 0)
 		return ctl_talk(ctl, 1, request + 1);
-	if (argc < 2 || strcmp(argv[1], "check") != 0)
+	if (argc < 2 || strcmp(argv[1], "show") == 0 || strcmp(argv[1], "reload") == 0)
 		return ctl_usage(ctl);
+	if (strcmp(argv[1], "check") != 0)
+		return ctl_unknown_word(ctl, argv[1], known);
 	return check(argc > 2 ? argv[2] : "/etc/morph.yaml", argc > 3 ? argc - 3 : 0, argv + 3);
 }

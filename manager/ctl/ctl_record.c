@@ -44,6 +44,13 @@ static long number(const char *text, long most)
 	return end == text || *end || v < 0 || v > most ? -1 : v;
 }
 
+static long stack_bytes(const char *text)
+{
+	long n = number(text, SPOOL_STACK_MAX);
+
+	return n % 8 ? -1 : n;
+}
+
 /* Lost samples are no failure, but who draws conclusions from the log should know. */
 static void tell_losses(const struct record_result *r)
 {
@@ -55,6 +62,67 @@ static void tell_losses(const struct record_result *r)
 			 r->throttled);
 	if (r->exit_status)
 		say_line(stderr, "morphctl: the command ended with code %d", r->exit_status);
+}
+
+struct recording {
+	struct record_options o;
+	int clock;
+	/* -1: what was given is none */
+	long rate, stack, whole, branches, pid;
+};
+
+static void take_option(struct recording *r, int c)
+{
+	switch (c) {
+	case 'o':
+		r->o.log_path = optarg;
+		break;
+	case 'c':
+		r->clock = clock_of(optarg);
+		break;
+	case 'r':
+		r->rate = number(optarg, INT_MAX);
+		break;
+	case 's':
+		r->o.registers = true;
+		r->stack = optarg ? stack_bytes(optarg) : 0;
+		break;
+	case 'S':
+		r->o.stacks = r->o.registers = true;
+		r->whole = optarg ? stack_bytes(optarg) : DEFAULT_STACK_BYTES;
+		r->whole = r->whole ? r->whole : -1;
+		break;
+	case 'm':
+		r->o.memory = true;
+		break;
+	case 'b':
+		r->branches = optarg ? number(optarg, PERF_BRANCHES_RATE_MAX)
+				     : DEFAULT_BRANCHES_HZ;
+		break;
+	default:
+		r->pid = number(optarg, INT_MAX);
+		break;
+	}
+}
+
+/* Says what is wrong about the value that was taken last; false: nothing is. */
+static bool is_wrong(const struct ctl *ctl, const struct recording *r)
+{
+	static const char bytes[] = "no multiple of 8 bytes, or more than 32768";
+	const char *option = r->clock < 0      ? "--clock"
+			     : r->rate < 0     ? "--rate"
+			     : r->stack < 0    ? "--registers"
+			     : r->whole < 0    ? "--stacks"
+			     : r->branches < 0 ? "--branches"
+			     : r->pid < 0      ? "--pid" : NULL;
+
+	_Static_assert(SPOOL_STACK_MAX == 32768, "the words above");
+	if (option)
+		(void)ctl_wrong(ctl, option, optarg,
+				r->clock < 0 ? "none of auto, tick, cpu-clock, cycles"
+				: r->stack < 0 || r->whole < 0 ? bytes
+							       : "no number, or too large");
+	return option != NULL;
 }
 
 int ctl_record(const struct ctl *ctl, int argc, char **argv)
@@ -69,54 +137,34 @@ int ctl_record(const struct ctl *ctl, int argc, char **argv)
 		{ "pid", required_argument, NULL, 'p' },
 		{ 0 }
 	};
-	struct record_options o = { .clock = MONITOR_CLOCK_AUTO, .kernel_names = true };
-	long rate = DEFAULT_RATE_HZ, stack = 0, whole = 0, branches = 0, pid = 0;
+	struct recording r = { .o.kernel_names = true, .clock = MONITOR_CLOCK_AUTO,
+			       .rate = DEFAULT_RATE_HZ };
 	struct record_result result;
 	struct err err = { 0 };
-	int c, clock = MONITOR_CLOCK_AUTO;
+	int c;
 
-	(void)ctl;
 	while ((c = getopt_long(argc, argv, "+o:", options, NULL)) != -1) {
-		if (c == 'o') {
-			o.log_path = optarg;
-		} else if (c == 'c') {
-			clock = clock_of(optarg);
-		} else if (c == 'r') {
-			rate = number(optarg, INT_MAX);
-		} else if (c == 's') {
-			o.registers = true;
-			stack = optarg ? number(optarg, SPOOL_STACK_MAX) : 0;
-		} else if (c == 'S') {
-			o.stacks = o.registers = true;
-			whole = optarg ? number(optarg, SPOOL_STACK_MAX) : DEFAULT_STACK_BYTES;
-		} else if (c == 'm') {
-			o.memory = true;
-		} else if (c == 'b') {
-			branches = optarg ? number(optarg, PERF_BRANCHES_RATE_MAX)
-					  : DEFAULT_BRANCHES_HZ;
-		} else if (c == 'p') {
-			pid = number(optarg, INT_MAX);
-		} else {
+		if (c == '?')
 			return ctl_usage(ctl);
-		}
+		take_option(&r, c);
+		if (is_wrong(ctl, &r))
+			return 2;
 	}
-	if (!o.log_path || optind >= argc || clock < 0 || rate < 0 || stack < 0 || stack % 8 ||
-	    whole < 0 || whole % 8 || (o.stacks && !whole) || (o.memory && !o.registers) ||
-	    branches < 0 || pid < 0)
+	if (!r.o.log_path || optind >= argc || (r.o.memory && !r.o.registers))
 		return ctl_usage(ctl);
-	o.clock = (enum monitor_clock)clock;
-	o.rate_hz = (unsigned)rate;
-	o.stack_bytes = (unsigned)(whole > stack ? whole : stack);
-	o.branches_hz = (unsigned)branches;
-	o.pid = (pid_t)pid;
-	o.argv = argv + optind;
-	if (record_command(&o, &result, &err) < 0)
+	r.o.clock = (enum monitor_clock)r.clock;
+	r.o.rate_hz = (unsigned)r.rate;
+	r.o.stack_bytes = (unsigned)(r.whole > r.stack ? r.whole : r.stack);
+	r.o.branches_hz = (unsigned)r.branches;
+	r.o.pid = (pid_t)r.pid;
+	r.o.argv = argv + optind;
+	if (record_command(&r.o, &result, &err) < 0)
 		return fail(&err);
 	tell_losses(&result);
 	if (isatty(STDERR_FILENO))
-		say_line(stderr, "morphctl: %" PRIu64 " samples in '%s'; `morphctl profile "
-			 "%s -o DIR` makes profiles of them", result.samples, o.log_path,
-			 o.log_path);
+		say_line(stderr, "morphctl: %" PRIu64 " sample%s in '%s'; `morphctl profile "
+			 "%s -o DIR` makes profiles of them", result.samples,
+			 result.samples == 1 ? "" : "s", r.o.log_path, r.o.log_path);
 	return result.exit_status;
 }
 

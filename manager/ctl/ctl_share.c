@@ -73,6 +73,7 @@ static int test(int argc, char **argv)
 
 int ctl_share(const struct ctl *ctl, int argc, char **argv)
 {
+	static const char *const known[] = { "now", "init", "test", NULL };
 	const char *request[] = { "share", "now" };
 
 	if (argc == 1)
@@ -87,5 +88,8 @@ int ctl_share(const struct ctl *ctl, int argc, char **argv)
 	bool user = argc > 2 && strncmp(argv[2], "--user=", 7) == 0;
 	if (argc >= 2 && argc <= 3 + user && strcmp(argv[1], "test") == 0)
 		return test(argc, argv);
-	return ctl_usage(ctl);
+	for (int i = 0; known[i]; i++)
+		if (strcmp(argv[1], known[i]) == 0)
+			return ctl_usage(ctl);
+	return ctl_unknown_word(ctl, argv[1], known);
 }

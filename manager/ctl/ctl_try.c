@@ -45,7 +45,8 @@ static int run(struct wanted *w)
 	w->command.morph_edit = w->process.morph_edit = edit;
 	w->command.morph_verify = w->process.morph_verify = verify;
 	w->process.morph_live = live;
-	if (w->process.pid && geteuid() != 0)
+	bool allowed = !w->process.pid || geteuid() == 0;
+	if (!allowed)
 		say_line(stderr, "morphctl: only root may change running processes");
 	else if (!edit || !verify || (w->process.pid && !live))
 		say_line(stderr, "morphctl: morph-edit, morph-verify and morph-live are not "
@@ -55,15 +56,19 @@ static int run(struct wanted *w)
 	free(edit);
 	free(verify);
 	free(live);
-	return code;
+	return allowed ? code : 3;
 }
 
-static bool take_seconds(const char *text, double *out)
+static bool take_seconds(const char *option, const char *text, double *out)
 {
 	char *end;
 
 	*out = strtod(text, &end);
-	return end != text && !*end && *out > 0 && *out <= MOST_S;
+	if (end != text && !*end && *out > 0 && *out <= MOST_S)
+		return true;
+	say_line(stderr, "morphctl try: %s: '%s' is no time in seconds of at most %d", option,
+		 text, MOST_S);
+	return false;
 }
 
 static bool take_option(struct wanted *w, int c, const char *output[KEEPER_OUTPUTS])
@@ -72,7 +77,7 @@ static bool take_option(struct wanted *w, int c, const char *output[KEEPER_OUTPU
 
 	switch (c) {
 	case 't':
-		return take_seconds(optarg, &o->time_s);
+		return take_seconds("--time", optarg, &o->time_s);
 	case 'p':
 		o->prepare = optarg;
 		break;
@@ -115,10 +120,10 @@ static bool take_process_option(struct wanted *w, int c)
 		o->count = optarg;
 		break;
 	case 'T':
-		return take_seconds(optarg, &o->turn_s);
+		return take_seconds("--turn", optarg, &o->turn_s);
 	case 'b':
 		return strcmp(optarg, "0") == 0 ? (o->burst_s = 0, true) :
-						  take_seconds(optarg, &o->burst_s);
+						  take_seconds("--burst", optarg, &o->burst_s);
 	case 'k':
 		o->keep = true;
 		break;

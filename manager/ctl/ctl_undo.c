@@ -80,11 +80,16 @@ static const char *value_of(const char *name, int argc, char **argv, int *i)
 static int take_arguments(struct undo *u, int argc, char **argv)
 {
 	const char *root = NULL;
+	bool words = false;			/* behind "--" */
 
 	for (int i = 1; i < argc; i++) {
 		const char *v;
 
-		if (strcmp(argv[i], "--all") == 0)
+		if (words)
+			u->path[u->npath++] = argv[i];
+		else if (strcmp(argv[i], "--") == 0)
+			words = true;
+		else if (strcmp(argv[i], "--all") == 0)
 			u->all = true;
 		else if (strcmp(argv[i], "--search") == 0)
 			u->search = true;
@@ -374,16 +379,21 @@ static void ask_for_store(struct undo *u)
  * to be all that can be said. */
 static void ask_for(struct undo *u, char *given)
 {
-	char name[] = "restore", force[] = "--force";
-	char *argv[] = { name, given, force, NULL };
+	char name[] = "restore", force[] = "--force", words[] = "--";
+	char *argv[] = { name, words, given, NULL, NULL };
 	char *held = NULL;
 	size_t size = 0;
 	struct ctl ctl = *u->ctl;
 	unsigned before = u->restored;
 	int former = u->code;
 
+	if (u->store.force) {
+		argv[1] = force;
+		argv[2] = words;
+		argv[3] = given;
+	}
 	ctl.errors = open_memstream(&held, &size);
-	int code = ctl_ask_paths(&ctl, u->store.force ? 3 : 2, argv);
+	int code = ctl_ask_paths(&ctl, u->store.force ? 4 : 3, argv);
 	if (ctl.errors)
 		(void)fclose(ctl.errors);	/* in memory */
 	u->code = 0;
@@ -405,6 +415,12 @@ static void undo_by_daemon(struct undo *u, int argc, char **argv)
 	char *request[] = { name, all, NULL };
 
 	argv[0] = name;
+	if (geteuid() != 0 && (u->search || u->store_given || (u->all && u->npath))) {
+		err_set(&err, ERR_REFUSED, "undo: only root may search folders, or name a "
+			"store, while there is a daemon");
+		fail(u, &err);
+		return;
+	}
 	if (geteuid() != 0) {
 		u->code = ctl_ask_paths(u->ctl, argc, argv);
 		return;

@@ -1,4 +1,5 @@
 /* main.c - morphctl: its own options, then the command */
+#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
@@ -32,8 +33,7 @@ static void help(FILE *f)
 		(void)fputs("        ", f);
 		screen_wrap(f, c->help, 8, 8, width);
 	}
-	(void)fputs("  help [COMMAND]\n        this, or what is said of one command\n\n", f);
-	(void)fprintf(f, "Options of all commands: %s\n", common);
+	(void)fprintf(f, "\nOptions of all commands: %s\n", common);
 	screen_wrap(f, more, 0, 0, width);
 	(void)fputs(
 		"Exit codes: 0 done, 1 failed, 2 wrong usage, 3 refused (with reason)\n", f);
@@ -57,8 +57,6 @@ static const struct ctl_command *find_command(const char *name)
 		if (usage_is_nearer(&m, c->name))
 			meant = c->name;
 	}
-	if (usage_is_nearer(&m, "help"))
-		meant = "help";
 	if (meant)
 		say_line(stderr, "morphctl: unknown command '%s'; did you mean '%s'?", name,
 			 meant);
@@ -85,6 +83,18 @@ static int help_of(const struct ctl_command *c)
 	screen_wrap(stdout, c->args, n, 8, width);
 	screen_wrap(stdout, c->help, 0, 0, width);
 	return 0;
+}
+
+static int help_command(const struct ctl *ctl, int argc, char **argv)
+{
+	if (argc < 2)
+		return show_help(ctl);
+	if (argc > 2) {
+		say_line(stderr, "morphctl help: unexpected argument '%s'", argv[2]);
+		return ctl_usage(ctl);
+	}
+	const struct ctl_command *c = find_command(argv[1]);
+	return c ? help_of(c) : 2;
 }
 
 static bool wants_help(int argc, char **argv)
@@ -162,8 +172,7 @@ static int without_command(const struct ctl *ctl, int argc, char **argv)
 		(void)puts("morphctl " MORPH_VERSION);
 		return 0;
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
-	    (strcmp(argv[1], "help") == 0 && argc == 2))
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		return show_help(ctl);
 	if (argv[1][0] != '-')
 		return -1;
@@ -171,28 +180,37 @@ static int without_command(const struct ctl *ctl, int argc, char **argv)
 										   : 2;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	struct ctl ctl = { .socket = "/run/morph/control.sock" };
 	char who[64];
 
-	io_hold_standard();
 	opterr = 0;		/* it would print the option as it is; the usage line tells */
 	argc = take_options(&ctl, argc, argv);
 	int code = argc < 0 ? 2 : without_command(&ctl, argc, argv);
 	if (code >= 0)
 		return code;
-	bool asks = strcmp(argv[1], "help") == 0;
-
-	ctl.command = find_command(argv[asks ? 2 : 1]);
+	ctl.command = find_command(argv[1]);
 	if (!ctl.command)
 		return 2;
 	argc--;
 	argv++;
-	if (asks || wants_help(argc, argv))
+	if (wants_help(argc, argv))
 		return help_of(ctl.command);
 	(void)snprintf(who, sizeof(who), "morphctl %s", ctl.command->name);	/* fits */
 	if (!usage_check(who, ctl.command->args, common, &argc, argv))
 		return ctl_usage(&ctl);
-	return ctl.command->run(&ctl, argc, argv);
+	return (ctl.command->run ? ctl.command->run : help_command)(&ctl, argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	io_hold_standard();
+	int code = run(argc, argv);
+
+	if (fflush(stdout) != 0 && errno != EPIPE && !code) {
+		say_line(stderr, "morphctl: standard output: %s", strerror(errno));
+		code = 1;
+	}
+	return code;
 }

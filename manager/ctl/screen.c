@@ -81,12 +81,17 @@ struct table_look screen_look(const struct ctl *ctl, FILE *f)
 	return look;
 }
 
-unsigned screen_text_width(void)
+unsigned screen_width_of(FILE *f)
 {
 	struct winsize size;
 
-	return size_of(stdout, &size) && size.ws_col < TEXT_WIDE && size.ws_col > TEXT_NARROW ?
+	return size_of(f, &size) && size.ws_col < TEXT_WIDE && size.ws_col > TEXT_NARROW ?
 	       size.ws_col : TEXT_WIDE;
+}
+
+unsigned screen_text_width(void)
+{
+	return screen_width_of(stdout);
 }
 
 unsigned screen_lines(void)

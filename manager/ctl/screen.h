@@ -36,7 +36,8 @@ struct table_look screen_look(const struct ctl *ctl, FILE *f);
 /* The words of the text in lines of at most `width` columns, those after the first one behind
  * `indent` blanks; the first begins at column `at`. */
 void screen_wrap(FILE *f, const char *text, unsigned at, unsigned indent, unsigned width);
-/* How wide text for people is to be: as the terminal, within bounds. */
+/* How wide text for people is to be: as the terminal, within bounds; on standard output. */
+unsigned screen_width_of(FILE *f);
 unsigned screen_text_width(void);
 /* How many lines the terminal has on standard output; 0: it is none. */
 unsigned screen_lines(void);

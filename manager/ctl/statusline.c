@@ -12,6 +12,7 @@
 #include "lib/say.h"
 #include "lib/table.h"
 #include "lib/utf8.h"
+#include "manager/ctl/ctl.h"
 #include "manager/ctl/screen.h"
 #include "manager/parent/role.h"
 
@@ -43,9 +44,10 @@ static void write_head(const struct statusline *s, char *out, size_t size)
 	table_human_time(ms / 1000, time, sizeof(time));
 	if (s->total > 1)			/* all of these fit */
 		(void)snprintf(parts, sizeof(parts), "%u of %u, ", s->done + 1, s->total);
-	if (s->done && s->done < s->total) {
-		table_human_time(ms * (s->total - s->done) / s->done / 1000, left,
-				 sizeof(left));
+	uint64_t left_s = s->done && s->done < s->total ?
+			  ms * (s->total - s->done) / s->done / 1000 : 0;
+	if (left_s) {
+		table_human_time(left_s, left, sizeof(left));
 		(void)snprintf(rest, sizeof(rest), ", about %s left", left);
 	}
 	(void)snprintf(out, size, "%s%s%s: ", parts, time, rest);
@@ -76,9 +78,13 @@ void statusline_draw(struct statusline *s)
 	n = n < room ? n : room;
 	const char *text = s->text;
 	size_t all = utf8_length(text);
-	if (all > room - n)			/* its end tells most */
-		text += bytes_of(text, all - (room - n));
-	(void)fprintf(s->f, "\r%.*s%.*s\033[K", (int)n, head, (int)strlen(text), text);
+	const char *cut = "";
+	if (all > room - n) {			/* its end tells most */
+		cut = screen_look(&(struct ctl){ 0 }, s->f).ellipsis;
+		cut = utf8_length(cut ? cut : "...") > room - n ? "" : cut ? cut : "...";
+		text += bytes_of(text, all - (room - n) + utf8_length(cut));
+	}
+	(void)fprintf(s->f, "\r%.*s%s%s\033[K", (int)n, head, cut, text);
 	(void)fflush(s->f);
 	s->shown = true;
 }

@@ -157,7 +157,8 @@ static int converse(struct talk *t, int *code, struct err *err)
 			break;
 		}
 		case ANSWER_LINE:
-			say_line(stderr, "%s", answer_read_text(&f));
+			if (!t->ctl->quiet)
+				say_line(stderr, "%s", answer_read_text(&f));
 			break;
 		case ANSWER_ERROR:
 			print_error(t->ctl, answer_read_text(&f));

@@ -335,7 +335,7 @@ int install_bound(int ledger_fd, const char *path, const struct digest *generati
 		return 0;
 	return err_set(err, ERR_REFUSED,
 		       "'%s': the ledger knows no such generation of it; if it is one, "
-		       "`morphctl undo` puts its original back", path);
+		       "root's `morphctl undo` puts its original back", path);
 }
 
 /* And that the file is still its owner's. */

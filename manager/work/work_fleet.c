@@ -375,7 +375,7 @@ void work_fleet(struct work *w)
 int work_fleet_now(struct work *w, struct err *err)
 {
 	if (!shares(w))
-		return err_set(err, ERR_USAGE, "nothing is shared: the policy's share.conninfo "
+		return err_set(err, ERR_INPUT, "nothing is shared: the policy's share.conninfo "
 			       "names no database");
 	w->fleet.known = true;
 	return w->fleet.under_way ? 0 : begin(w, err);

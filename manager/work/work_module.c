@@ -56,7 +56,7 @@ int work_find_known(struct work *w, const char *path, struct store_module *m, st
 {
 	int rc = store_module_by_path(w->store, path, m, err);
 
-	return rc == 0 ? err_set(err, ERR_USAGE, "'%s': no samples of such a module", path)
+	return rc == 0 ? err_set(err, ERR_INPUT, "'%s': no samples of such a module", path)
 		       : rc < 0 ? -1 : 0;
 }
 

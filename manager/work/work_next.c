@@ -2,7 +2,9 @@
  *
  * What the policy forbids comes first, and the place of the file, about which the parent is
  * asked; then what its window of recent samples lacks, then what would be decided at its end.
- * Times are estimates by the rate at which the window has filled so far.
+ * A window that begins lacks samples again, of which enough are known: then it is told what
+ * the last one ended with, or that the use is watched.  Times are estimates by the rate at
+ * which the window has filled so far.
  *
  * Tested by tests/unit/manager/control/test_show_overview.c.
  */
@@ -91,6 +93,13 @@ static bool is_left(struct work *w, const struct store_module *m, struct policy 
 	return out->code != WORK_NEXT_PLACE || is_misplaced(w, m, out);
 }
 
+/* Until the window has them; < 0: not known. */
+static double samples_wait_s(const struct work_foresight *f, double samples)
+{
+	return f->samples >= rate_samples && f->since_s >= rate_s
+		       ? samples * f->since_s / f->samples : -1;
+}
+
 static void lacks_samples(const struct work_foresight *f, struct work_next *out)
 {
 	double lacks = ceil(f->least - f->samples);
@@ -98,19 +107,21 @@ static void lacks_samples(const struct work_foresight *f, struct work_next *out)
 
 	out->code = WORK_NEXT_SAMPLES;
 	out->samples = fmax(1, lacks);
-	out->wait_s = f->samples >= rate_samples && f->since_s >= rate_s
-			      ? out->samples * f->since_s / f->samples : -1;
+	out->wait_s = samples_wait_s(f, out->samples);
 	say_wait(out->wait_s, wait, sizeof(wait));
 	(void)snprintf(out->text, sizeof(out->text), "needs %.0f more samples%s", out->samples,
 		       wait);		/* fits */
 }
 
+/* For some hours, and until it has samples. */
 static void lacks_time(const struct work_foresight *f, struct work_next *out)
 {
+	double lacks = ceil(f->least - f->samples);
+	double samples_s = lacks > 0 ? samples_wait_s(f, lacks) : 0;
 	char wait[96];
 
 	out->code = WORK_NEXT_WINDOW;
-	out->wait_s = fmax(0, f->last_s - f->since_s);
+	out->wait_s = samples_s < 0 ? -1 : fmax(samples_s, f->last_s - f->since_s);
 	say_wait(out->wait_s, wait, sizeof(wait));
 	/* fits */
 	(void)snprintf(out->text, sizeof(out->text), "its use is watched%s", wait);
@@ -144,6 +155,40 @@ static void is_judged(const struct work_foresight *f, struct work_next *out)
 		       decide_reason_text[f->d.reason]);	/* fits */
 }
 
+/* True: the window before ended with a reason to wait, which few samples are not. */
+static bool is_waiting(const struct work_foresight *f, struct work_next *out)
+{
+	size_t n = strlen(decide_few_people);
+
+	if (strncmp(f->verdict, decide_few_people, n) == 0) {
+		out->code = WORK_NEXT_PEOPLE;
+		(void)snprintf(out->text, sizeof(out->text), "waits: %s", decide_few_people);
+		return true;
+	}
+	for (size_t i = 0; i < sizeof(of_reason) / sizeof(of_reason[0]); i++) {
+		const char *text = decide_reason_text[of_reason[i].reason];
+
+		if (of_reason[i].code == WORK_NEXT_SAMPLES ||
+		    strncmp(f->verdict, text, strlen(text)) != 0)
+			continue;
+		out->code = of_reason[i].code;
+		(void)snprintf(out->text, sizeof(out->text), "waits: %s", text);
+		return true;
+	}
+	return false;
+}
+
+/* As many samples are known as the policy wants, but the window has just begun. */
+static void begins_anew(const struct work_foresight *f, struct work_next *out)
+{
+	if (is_waiting(f, out))
+		return;
+	if (f->last_s > 0)
+		lacks_time(f, out);
+	else
+		lacks_samples(f, out);
+}
+
 static int foretell(struct work *w, const struct store_module *m, const struct policy *policy,
 		    struct work_next *out, struct err *err)
 {
@@ -153,16 +198,16 @@ static int foretell(struct work *w, const struct store_module *m, const struct p
 		return -1;
 	if (!policy->automatic && m->samples >= policy->min_samples) {
 		out->code = WORK_NEXT_BY_HAND;
-		(void)snprintf(out->text, sizeof(out->text), "when you say so: not laid out by "
-			       "itself");
+		(void)snprintf(out->text, sizeof(out->text), "nothing, unless you ask for it");
+	} else if (!f.ends && f.samples < f.least && m->samples >= f.least) {
+		begins_anew(&f, out);
 	} else if (!f.ends && f.samples < f.least) {
 		lacks_samples(&f, out);
 	} else if (!f.ends) {
 		lacks_time(&f, out);
 	} else if ((f.d.act || f.counts) && !f.enough_people) {
 		out->code = WORK_NEXT_PEOPLE;
-		(void)snprintf(out->text, sizeof(out->text),
-			       "waits: the use of too few people");
+		(void)snprintf(out->text, sizeof(out->text), "waits: %s", decide_few_people);
 	} else if (f.d.act || f.counts) {
 		is_ready(&f, out);
 	} else {

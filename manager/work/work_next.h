@@ -33,6 +33,7 @@ int work_next(struct work *w, const struct store_module *m, struct work_next *ou
 struct work_foresight {
 	double samples, least;		/* in the window, and that it must have */
 	double since_s, last_s;		/* that it lasts, and must last */
+	char verdict[256];		/* of the window before; "": none */
 	bool ends;			/* it is judged at the next idle time: then */
 	struct decision d;
 	double gain_own;		/* of the module's own time, estimated, 0..1 */

@@ -395,6 +395,7 @@ static int foresee(struct work *w, struct case_file *c, struct work_foresight *f
 	f->least = c->policy.min_samples;
 	f->since_s = c->since_s;
 	f->last_s = c->newest.id ? 3600.0 * c->policy.cool_down_h : 0;
+	(void)snprintf(f->verdict, sizeof(f->verdict), "%s", c->window.verdict);
 	int early = c->ends ? 0 : is_early(w, c, true, err);
 	f->ends = c->ends || early > 0;
 	if (early < 0 || !f->ends)

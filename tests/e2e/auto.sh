@@ -10,21 +10,31 @@ fails() { local code=$1; shift; "$@" >"$root/out" 2>&1; [ $? = "$code" ] || { ca
 in_force() { says "automatic  *$1" ctl policy show; }
 dropins=$root/morph.yaml.d
 
-check "without a daemon it is off" says "automatic is off by '$root/morph.yaml'\$" auto
+check "without a daemon it is off" says "automatic is off by default: '$root/morph.yaml' says nothing of it\$" auto
 check "and can be on" says "morphd does not run; it reads this" auto on
 check_here "a daemon begins" start_daemon
 check "and goes by it" in_force true
 check "off again" says "automatic is off by '$dropins/50-auto.yaml'" auto off
 check "the daemon has read it" in_force false
-check "which is told" says "off by '$root/morph.yaml' and '$dropins/50-auto.yaml'" auto
+check "which is told" says "off by '$dropins/50-auto.yaml'\$" auto
 check "the policy itself is as it was" grep -q "min_samples: 20" "$root/morph.yaml"
 check "and in force" says "min_samples  *20" ctl policy show
 
 echo "optimize: {min_samples: 30, automatic: false}" >"$dropins/90-mine.yaml"
+cp "$dropins/50-auto.yaml" "$root/before"
 check "what comes later holds" fails 3 auto on
-check "which is said" grep -q "a file behind it in that folder says otherwise" "$root/out"
+check "which is said" grep -q "'$dropins/90-mine.yaml' says otherwise, and comes behind '$dropins/50-auto.yaml'" "$root/out"
+check "nothing was written for that" cmp "$root/before" "$dropins/50-auto.yaml"
+check "it is the file that is told" says "automatic is off by '$dropins/90-mine.yaml'\$" auto
+mv "$dropins/50-auto.yaml" "$root/50-auto.yaml"
+check "also where it is alone" says "automatic is off by '$dropins/90-mine.yaml'\$" auto
+mv "$root/50-auto.yaml" "$dropins"
 check "policy check reads them, too, and notes what stands twice" \
 	says "90-mine.yaml:1: optimize.automatic is set in $dropins/50-auto.yaml, too" ctl policy check "$root/morph.yaml"
+cp "$dropins/90-mine.yaml" "$dropins/95-mine.yml"
+check "one that is not read is named" says "95-mine.yml: not read, its name does not end in '.yaml'" \
+	ctl policy check "$root/morph.yaml"
+rm "$dropins/95-mine.yml"
 check "the daemon reads them when asked" ctl policy reload
 check "all of it" says "min_samples  *30" ctl policy show
 echo "optimize: {min_samples: lots}" >"$dropins/90-mine.yaml"

@@ -67,9 +67,11 @@ check "annotate shows instructions" grep -q 'mov ' "$root/annotated"
 check "--original is the same" diff "$root/annotated" <(ctl annotate gzip "$function" --original)
 said() { grep -q "$1" <<<"$("${@:2}" 2>&1)"; }
 check "of an original no generation is shown" said 'has no generation' ctl annotate gzip "$function" --generation
-check "nor of a number that is none" said "unknown option '--generation=x'" ctl annotate gzip "$function" --generation=x
+check "nor of a number that is none" said "generation: 'x' is not a number" ctl annotate gzip "$function" --generation=x
 ctl explain "$root/bin/perl" >"$root/explained"
-check "explain gives reasons with counts" grep -qE '^movable +[0-9]+' "$root/explained"
+check "explain gives reasons with counts" grep -qE '^[a-z].*[a-z]  +[0-9]+  +[0-9.]+ ?[A-Zk]' "$root/explained"
+check "to people of what is left alone" not grep -q '^movable' "$root/explained"
+check "--wide of all" grep -qE '^movable +[0-9]+' <(ctl --wide explain "$root/bin/perl")
 all_told() { awk '$1 ~ /^(high|medium|low)$/ { n++; sum += $2 } END { exit !(n == 3 && sum > 99.9 && sum < 100.1) }' "$root/explained"; }
 check "and on how much evidence stands what is executed" all_told
 

@@ -30,7 +30,7 @@ check "no profile" fails "[13]" "." ctl keep "$root/bin/sort" "$root/nonsense"
 check "bytes" fails 1 "not a profile" ctl keep "$root/bin/sort" "$root/bin/gzip"
 check "nothing" fails "[13]" "." ctl keep "$root/bin/sort" /dev/null
 check "no file" fails 1 "No such file" ctl keep "$root/bin/sort" "$root/none"
-check "no module" fails 2 "No such file" ctl keep "$root/bin/none" "$root/profile"
+check "no module" fails 1 "No such file" ctl keep "$root/bin/none" "$root/profile"
 check "not among the policy's modules" fails 3 "not among the policy" ctl keep /usr/bin/sort "$root/profile"
 check "sort is as it was" is_original sort
 chmod 644 "$root/profile"

@@ -146,6 +146,10 @@ sleep 0.5
 [ "$(sed '$d' "$root/out" "$root/out2" | sort -u | wc -l)" = 1 ] && [ "$(wc -l <"$root/out")" -gt 50 ] &&
 	ok "every answer of both was the same" || not_ok "every answer of both was the same"
 
+mkdir "$root/nothing"
+for i in 1 2; do
+	check "where there is nothing that is said" grep -qx "no process has a generation" <<<"$("$ctl" live --store="$root/nothing" 2>&1)"
+done
 check "a file without samples is said, and refused" code 3 $pid --profiles="$root/store"
 why="process 4194303: No such process" check "no process is a failure" code 1 4194303 --profiles="$root/profiles"
 why="process 4194303: No such process" check "and is not sampled first" code 1 4194303
@@ -158,6 +162,6 @@ check "a folder that others can write is refused" code 3 $pid --profiles="$root/
 chmod 700 "$root/store/live"
 if command -v setpriv >/dev/null; then
 	chmod 755 "$root" "$root/store"
-	check "others than root may not" eval 'said=$(setpriv --reuid=65534 --clear-groups "$ctl" live $other 2>&1); [ $? = 1 ] && grep -q "only root" <<<"$said"'
+	check "others than root may not" eval 'said=$(setpriv --reuid=65534 --clear-groups "$ctl" live $other 2>&1); [ $? = 3 ] && grep -q "only root" <<<"$said"'
 fi
 done_testing

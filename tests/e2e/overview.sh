@@ -115,7 +115,7 @@ sed -i 's/check_s: 3600/check_s: 1/' "$root/morph.yaml"
 kill -HUP "$daemon"	# now it is idle every second
 is_laid_out() { hasten; [ "$(listed "$1" generation)" = 1 ]; }
 check "what was ready is laid out" within 120 is_laid_out gzip
-check "and watched from then on" is_next gzip samples
+check "and watched from then on" is_next gzip window
 screen 80 24
 check "how fast it is is not known yet" grep -Eq "bin/gzip +not known" "$root/out"
 # While jobs run, too: each of these was an end of the manager once.

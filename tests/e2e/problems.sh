@@ -56,6 +56,7 @@ check "and is no error any more" within 20 checked 0 '^warning +monitor'
 echo "  min_sampels: 5" >>"$root/morph.yaml"
 ctl policy reload 2>/dev/null
 check "a wrong policy is an error" checked 1 '^error +wrong policy .*min_sampels'
+check "and is in the log" grep -q "the old policy stays: .*min_sampels" "$root/log"
 check "of which a user does not see more" not grep -q min_sampels <<<"$(as_another status --check)"
 sed -i '/min_sampels/d' "$root/morph.yaml"
 check "mended, it is read" ctl policy reload

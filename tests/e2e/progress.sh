@@ -5,11 +5,14 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root
 make_root perl gzip sort
+cp "$root/bin/sort" "$root/bin/setid"
+chmod 4755 "$root/bin/setid"
 export TERM=xterm LC_ALL=C.UTF-8
 unset PAGER MORPH_PAGER
 seq 300000 | shuf >"$root/data"
 work() {
 	LC_ALL=C "$root/bin/sort" "$root/data"
+	LC_ALL=C "$root/bin/setid" "$root/data"
 	"$root/bin/gzip" -9 -n -c <"$root/data"
 	"$root/bin/perl" -e 'my %h; for my $i (1 .. 900000) { $h{($i * 7919) % 1009} .= chr(97 + $i % 26) if $i % 3 }'
 }
@@ -29,6 +32,7 @@ check "reoptimize --all, before there are samples" grep -q "no module has as man
 check "perl has samples" sampled perl 60 work
 check "sort has" sampled sort 30 work
 check "gzip has" sampled gzip 30 work
+check "a set-id program has" sampled setid 30 work
 usage() { ctl "$@" >/dev/null 2>&1; [ $? = 2 ]; }
 check "reoptimize of nothing" usage reoptimize
 check "of all and one" usage reoptimize --all "$root/bin/perl"
@@ -36,8 +40,12 @@ check "a dry run of all" on reoptimize --all --dry-run
 check "swaps nothing in" [ "$(generations)" = 0 ]
 check "reoptimize --all" on reoptimize --all
 check "of three" [ "$(generations)" = 3 ]
-check "says which of how many" has '^2 of 3, [0-9]+ s, about [0-9].* left: .*(bin/|^)[a-z]*: (analysing|optimizing|verifying)'
+check "and not of the one that is refused" eval 'not has "setid" && ! ctl history | grep -q refused'
+check "says which of how many" has '^2 of 3, [0-9]+ s(, about [1-9].* left)?: .*(bin/|^)[a-z]*: (analysing|optimizing|verifying)'
 check "and does not know at first how long it takes" has "^1 of 3, [0-9]+ s: $root/bin/[a-z]+: analysing"
+check "no time is said to be left where it is none" not has 'about 0 s'
+"$B/tests/e2e/pty" 40 50 "$B/morphctl" --socket "$root/sock" reoptimize --dry-run "$root/bin/perl" >"$root/raw40"
+check "what is cut off in front is told" eval 'tr "\r" "\n" <"$root/raw40" | grep -qE "s: …[^ ]*/perl: analysing"'
 check "nothing of it stays" not grep -aq 'installing[^\x1b]*$' "$root/raw"
 ctl verify --all >"$root/out" 2>"$root/err"
 check "in a pipe they are lines" grep -qx "$root/bin/perl: verifying" "$root/err"
@@ -56,10 +64,13 @@ check "without the daemon" grep -q "^3 would be restored" \
 check "nor that" not same_file "$root/bin/gzip" "$root/orig/gzip"
 install -m 755 "$B/morphctl" "$root/morphctl"
 as_another() { setpriv --reuid 64001 --regid 64001 --clear-groups "$root/morphctl" --socket "$root/sock" "$@"; }
+check "he is told so of layouts" grep -q "no module of yours has as many samples" <<<"$(as_another reoptimize --all 2>&1)"
+check "he may not have folders searched" \
+	eval 'said=$(as_another undo --all --search 2>&1); [ $? = 3 ] && grep -q "only root may search" <<<"$said"'
 check "a user who owns nothing is told so" grep -q "no module of yours has a generation" <<<"$(as_another restore --all 2>&1)"
 chown 64001 "$root/bin/gzip"
 ctl look >/dev/null
-check "one who owns something, what it is" grep -qE "bin/gzip: (generation 1 would|is no generation)" \
+check "one who owns something, what it is" grep -qE "bin/gzip: (generation 1 would.*, if root's ledger knows it|is no generation)" \
 	<<<"$(as_another restore --dry-run "$root/bin/gzip" 2>&1)"
 chown 0 "$root/bin/gzip"
 ctl look >/dev/null

@@ -54,7 +54,9 @@ has_row() { [ -n "$(row "$@")" ]; }
 check_here "a daemon" start_daemon
 saved >"$root/saved" 2>"$root/said"
 check "nothing is saved at first" is "$(all saved cpu_s) == 0"
-check "which is said" grep -q "no generation has run since then" "$root/said"
+check "which is said" grep -q "no generation has run so far" "$root/said"
+check "or of a time" grep -q "no generation has run since then" <<<"$(ctl saved --since=1h 2>&1)"
+check "and not to who reads figures" eval '[ -z "$(ctl metrics 2>&1 >/dev/null)" ]'
 check "no time to come is taken" eval 'ctl saved --since=2999-01-01 2>&1 | grep -q "is no time until now: 90m"'
 check "nor what is none" eval 'ctl saved --since=yesterday; [ $? = 2 ]'
 for i in $(seq 8); do observe; done

@@ -59,9 +59,16 @@ check "list says that there is nothing" said 0 "has been sampled yet" list
 check "history does" said 0 "nothing has been done so far" history
 check "look does" said 0 "no module was replaced" look
 check "restore --all says that there is nothing" said 0 "no module has a generation" restore --all
+check "verify --packages does" said 0 "no module has a generation" verify --packages
 check "nothing known of it: explain" said 1 "no samples of such a module" explain nosuch
 check "nothing known of it: report" said 1 "no samples of such a module" report nosuch
 check "nothing known of it: history" said 1 "nothing is known of it" history /usr/bin/nosuch
+for c in verify undo "undo --force" report-bug; do
+	check "nothing known of it: $c" said 1 "no samples of such a module" $c /usr/bin/nosuch
+done
+check "which is said once" [ "$(ctl verify /usr/bin/nosuch 2>&1 | grep -c "no samples of such")" = 1 ]
+check "no file of that name: keep" said 1 "No such file" keep /usr/bin/nosuch "$root/morph.yaml"
+check "nothing is shared: share now" said 1 "nothing is shared" share now
 check "a limit that is none" said 2 "'many' is not a number" report --limit many
 
 seq 300000 | shuf >"$root/data"
@@ -86,6 +93,23 @@ one_below_the_other() {	# HEADING [ARGUMENT...]: in a table, and what is spared 
 check "procedures are one below the other" one_below_the_other 'module +procedure' report
 symbol=$(ctl --json report "$root/bin/gzip" | jq -r '.procedures[0].entry')
 check "so are instructions" one_below_the_other 'address +samples' annotate "$root/bin/gzip" "$symbol"
+check "nothing known of it: annotate" said 1 "has no function 'nosuch'" annotate "$root/bin/gzip" nosuch
+check "nor of its generation" said 1 "has no generation: it is the original" annotate "$root/bin/gzip" "$symbol" --generation
+check "or of another one" said 1 "has generation 1, not 7" annotate "$root/$long/sort" nosuch --generation=7
+check "a number of a generation that is none" said 2 "^morphctl: --generation: 'abc' is not a number" \
+	annotate "$root/bin/gzip" "$symbol" --generation=abc
+check "an order that is none" said 2 "^morphctl: --sort: 'size' is none of count, name" report --sort=size
+check "options may stand in front" one_below_the_other 'address +samples' annotate --generation "$root/$long/sort" \
+	"$(ctl --json report "$root/$long/sort" | jq -r '.procedures[0].entry')"
+usage_fits() {		# [ARGUMENT...]
+	ctl_on 80 "$@"
+	[ $? = 2 ] && grep -q "^usage: morphctl $1" "$root/out" && [ "$(wc -L <"$root/out")" -le 80 ] && return 0
+	cat "$root/out"
+	return 1
+}
+for c in try "report a b" stats undo "diff a" record "annotate a"; do
+	check "the usage line of $c fits" usage_fits $c
+done
 check "with --wide nothing is spared" not one_below_the_other 'module +procedure' report --wide
 ctl_on 80 list
 check "a long path loses its middle" grep -qE "^/tmp/.*…[^ ]*/sort +[0-9.]+ +1 +optimized" "$root/out"
@@ -171,6 +195,8 @@ check "status | head" enough status
 check "policy show | head" enough policy show
 check "the same where SIGPIPE is ignored" bash -c "trap '' PIPE; \"\$0\" --socket \"\$1\" policy show 2>\"\$2\" | true
 	[ ! -s \"\$2\" ]" "$B/morphctl" "$root/sock" "$root/err"
-full() { "$B/morphctl" --socket "$root/sock" list >/dev/full; }
-check "a full disk is an error" not full
+full() { "$B/morphctl" --socket "$root/sock" "$@" >/dev/full; }
+for c in "" list help "help list" --version "status --check" metrics; do
+	check "a full disk is an error: $c" eval 'full $c 2>"$root/err"; [ $? = 1 ] && [ "$(grep -c "standard output: .*No space" "$root/err")" = 1 ]'
+done
 done_testing

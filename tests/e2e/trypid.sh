@@ -80,7 +80,7 @@ done
 if command -v setpriv >/dev/null; then
 	check "others than root may not" eval '
 		cp "$B/morphctl" "$root/morphctl" && chmod 755 "$root"	# the build may be where nobody else may look
-		said=$(setpriv --reuid=65534 --clear-groups "$root/morphctl" try --pid=$asleep 2>&1); [ $? = 1 ] && grep -q "only root" <<<"$said"'
+		said=$(setpriv --reuid=65534 --clear-groups "$root/morphctl" try --pid=$asleep 2>&1); [ $? = 3 ] && grep -q "only root" <<<"$said"'
 fi
 
 wait

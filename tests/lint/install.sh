@@ -65,6 +65,23 @@ completes reoptimize morphctl re
 completes --dry-run morphctl reoptimize --d
 completes reload morphctl policy re
 completes --shuffle= morph-edit optimize --sh
+completes on morphctl auto o
+completes off morphctl --socket x auto of
+completes --since= morphctl --socket x report --si
+[ "$completion" = --since= ] && ok "each option once" || { not_ok "each option once"; note "$completion"; }
+touch "$T/listed"
+completes "" morphctl list "$T/li"
+[ -z "$completion" ] && ok "and no files for list" || { not_ok "and no files for list"; note "$completion"; }
+completes "$T/listed" morphctl policy check "$T/li"
+mkdir "$T/fake"
+cat >"$T/fake/morphctl" <<-'END'
+	#!/bin/sh
+	echo '{"modules": [{ "path": "/usr/bin/known", "samples": 1 }'
+END
+chmod +x "$T/fake/morphctl"
+for words in "keep" "cfg" "policy show"; do
+	completes /usr/bin/known "$T/fake/morphctl" $words /usr/bin/kn
+done
 for shell in zsh fish; do
 	command -v $shell >/dev/null && { $shell -n etc/morph.$shell-completion && ok "completion for $shell" ||
 		not_ok "completion for $shell"; }

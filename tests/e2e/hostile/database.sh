@@ -30,7 +30,7 @@ said=$(ctl restore "$root/bin/sort" 2>&1)
 rc=$?
 check "sort is not replaced by gzip" same_file "$root/bin/sort" "$root/orig/sort"
 check "it is refused ($rc)" [ $rc = 3 ]
-check "and says what helps" grep -q "the ledger knows no such generation of it.*morphctl undo" <<<"$said"
+check "and says what helps" grep -q "the ledger knows no such generation of it.*root's .morphctl undo" <<<"$said"
 check "root's log tells of the refusal" grep -q "restore refused: '$root/bin/sort': the ledger" "$root/log"
 ctl reoptimize "$root/bin/sort" >"$root/said" 2>&1
 check "nor by what is made of gzip" grep -q "the ledger knows no such generation" "$root/said"

@@ -571,6 +571,13 @@ static void a_setting_of_two_that_add_is_noted(void **state)
 	assert_non_null(p->note);
 	assert_string_equal(p->note,
 			    "/d/2:3: optimize.automatic is set in /d/1, too; this one holds");
+	assert_string_equal(p->automatic_by, "/d/2");
+	policy_free(p);
+	p = parse(PART("/m") "optimize: {automatic: true}\n" PART("/d/1") "{}\n");
+	assert_string_equal(p->automatic_by, "/m");
+	policy_free(p);
+	p = parse("monitor: {rate_hz: 9}\n");
+	assert_null(p->automatic_by);
 	policy_free(p);
 }
 

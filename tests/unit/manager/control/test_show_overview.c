@@ -121,13 +121,48 @@ static void what_is_worth_it_is_ready(void **state)
 	struct work_next next = next_of(&m);
 	assert_true(next.times_as_fast > 1 && next.times_as_fast < 1.06);
 	m = add("hand", 500, 200);
-	is(&m, WORK_NEXT_BY_HAND, "when you say so");
+	is(&m, WORK_NEXT_BY_HAND, "nothing, unless you ask for it");
 	m = add("little", 500, 200);
 	is(&m, WORK_NEXT_LITTLE_GAIN, "too little to gain");
 	m = add("unobserved", 500, 200);
 	is(&m, WORK_NEXT_UNOBSERVED, "not known yet");
 	m = add("unseen", 500, 200);
 	is(&m, WORK_NEXT_UNSEEN, "blocks not seen yet");
+	daemon_close(&d);
+}
+
+/* The window before has ended with that, and the next one begun, an hour ago. */
+static void ended_with(const struct store_module *m, const char *verdict, unsigned samples)
+{
+	struct store *s = d.m.work.store;
+	struct store_use use;
+	struct err err;
+
+	assert_int_equal(store_use_begin(s, m->id, verdict, &err), 0);
+	assert_int_equal(store_use_get(s, m->id, &use, &err), 0);
+	struct store_count count = { 3, (uint64_t)samples * STORE_UNIT };
+	use.begun_ns = store_now_ns() - 3600000000000;
+	use.recent = (struct store_profile){ .ncount = samples > 0, .count = &count };
+	assert_int_equal(store_use_put(s, m->id, &use, &err), 0);
+}
+
+static void what_was_decided_last_says_what_it_waits_for(void **state)
+{
+	(void)state;
+	daemon_open(&d, policy);
+	struct store_module m = add("unobserved", 500, 200);
+	ended_with(&m, "how fast its original runs is not known yet (up to 3 % ...)", 43);
+	is(&m, WORK_NEXT_UNOBSERVED, "waits: how fast its original runs is not known yet");
+	assert_null(strstr(next_of(&m).text, "samples"));
+	ended_with(&m, "too little to gain (up to 3 % ...)", 0);
+	is(&m, WORK_NEXT_LITTLE_GAIN, "waits: too little to gain");
+	ended_with(&m, "the use of too few people (up to 3 % ...)", 0);
+	is(&m, WORK_NEXT_PEOPLE, "waits: the use of too few people");
+	ended_with(&m, "too few samples (up to 3 % ...)", 43);
+	is(&m, WORK_NEXT_SAMPLES, "needs 57 more samples");
+	m = add("few", 40, 200);		/* then it is true */
+	ended_with(&m, "too little to gain (up to 3 % ...)", 10);
+	is(&m, WORK_NEXT_SAMPLES, "needs 90 more samples");
 	daemon_close(&d);
 }
 
@@ -178,6 +213,13 @@ static void what_has_a_generation_is_watched(void **state)
 	m.present = g.digest;
 	assert_int_equal(store_module_put(d.m.work.store, &m, &err), 0);
 	is(&m, WORK_NEXT_WINDOW, "its use is watched, about 23 h");
+	ended_with(&m, "no generation yet (up to 3 % ...)", 50);	/* that was before it */
+	is(&m, WORK_NEXT_WINDOW, "its use is watched, about 23 h");
+	ended_with(&m, "no generation yet (up to 3 % ...)", 2);
+	is(&m, WORK_NEXT_WINDOW, "its use is watched");
+	assert_null(strchr(next_of(&m).text, ','));
+	ended_with(&m, "used as its last generation was made for (use ...)", 50);
+	is(&m, WORK_NEXT_SAME_USE, "waits: used as its last generation was made for");
 	const struct store_counting c = { .module = m.id, .begun_ns = 1 };
 	assert_int_equal(store_counting_put(d.m.work.store, &c, &err), 0);
 	is(&m, WORK_NEXT_COUNTING, "counted");
@@ -254,6 +296,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_it_lacks_and_when_that_is_there),
 		cmocka_unit_test(what_is_worth_it_is_ready),
+		cmocka_unit_test(what_was_decided_last_says_what_it_waits_for),
 		cmocka_unit_test(what_is_left_says_why),
 		cmocka_unit_test(what_has_a_generation_is_watched),
 		cmocka_unit_test(a_screen_has_what_matters_in_its_order),

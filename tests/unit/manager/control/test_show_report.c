@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "lib/err.h"
+#include "manager/control/show.h"
 #include "manager/samples/attribute.h"
 #include "manager/samples/userset.h"
 #include "manager/work/work.h"
@@ -228,9 +229,26 @@ static void a_user_sees_what_he_made_with_his_program(void **state)
 	daemon_close(&d);
 }
 
+static void one_module_and_a_known_order_are_asked_for(void **state)
+{
+	const char *two[] = { "report", "gzip", "sort" };
+	const char *order[] = { "report", "--sort=size" };
+	struct show_report r;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(show_report_options(3, two, &r, &err), -1);
+	says(strdup(err.text), "unexpected argument 'sort'");
+	assert_int_equal(show_report_options(2, order, &r, &err), -1);
+	says(strdup(err.text), "--sort: 'size' is none of count, name");
+	assert_int_equal(show_report_options(2, two, &r, &err), 0);
+	assert_string_equal(r.module, "gzip");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_module_and_a_known_order_are_asked_for),
 		cmocka_unit_test(who_sees_all_sees_every_user),
 		cmocka_unit_test(a_user_sees_himself_as_if_he_were_alone),
 		cmocka_unit_test(the_machine_is_told_by_kind_of_code),
