@@ -162,7 +162,7 @@ static inline int make(void **state)
 		return -1;
 	write_elf(f->p.path, "root's original", SHARED, 0755);
 	f->p.original = digest_path(f->p.path);
-	f->options.morph_edit = "/bin/false";
+	f->options.morph_edit = "/bin/cat";	/* fails, and says why */
 	f->options.morph_verify = "/bin/true";
 	f->options.policy = "/dev/null";
 	f->options.folders = f->p.root;

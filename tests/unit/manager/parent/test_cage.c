@@ -657,7 +657,7 @@ static void outputs_are_bounded(void **state)
 	}
 	job_result_close(&r);
 	r = end(start("lengthen_the_output", 20, 60));
-	assert_int_equal(r.exit_code, 1);
+	assert_int_not_equal(r.exit_code, 0);
 }
 
 static void time_is_bounded(void **state)

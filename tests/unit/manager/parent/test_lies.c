@@ -336,7 +336,7 @@ static void a_process_gets_only_what_the_ledger_binds_to_the_original(void **sta
 	m = live_on(f->p.path, g, f->p.original, 1);
 	m.num[MSG_LIVE_ON_start]++;
 	refused(f, ask(f, &m, NULL), "is not there any more");
-	f->options.morph_verify = "/bin/false";
+	f->options.morph_verify = "/bin/cat";
 	m = live_on(f->p.path, g, f->p.original, 1);
 	refused(f, ask(f, &m, NULL), "not proven to be fit for running processes");
 }
@@ -368,7 +368,7 @@ static void a_process_counts_only_by_what_is_proven_of_its_program(void **state)
 	m = live_count(f->p.path, f->p.original, f->p.original, 1);
 	m.num[MSG_LIVE_ON_start]++;
 	refused(f, ask(f, &m, NULL), "is not there any more");
-	f->options.morph_verify = "/bin/false";
+	f->options.morph_verify = "/bin/cat";
 	m = live_count(f->p.path, f->p.original, f->p.original, 1);
 	refused(f, ask(f, &m, NULL), "not proven to be fit for running processes");
 }
