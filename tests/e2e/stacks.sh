@@ -194,7 +194,7 @@ check "a file whose rows make no sense costs its own" fails 0 'eh_frame' \
 check "that is what is in it" [ "$(of '^work;\[cut off\].*;spin ')" -gt $((all / 2)) ]
 check "and no more" [ "$(of ';in_kernel;.*;\[kernel\] ')" = "$(of '^work;\[cut off\];in_kernel;.*;\[kernel\] ')" ]
 for wrong in =0 =7 =32776 =x; do
-	check "--stacks$wrong is wrong usage" fails 2 usage "$B/morphctl" record -o "$root/none" "--stacks$wrong" -- true
+	check "--stacks$wrong is wrong usage" fails 2 "is no multiple of 8 bytes, or more than 32768" "$B/morphctl" record -o "$root/none" "--stacks$wrong" -- true
 done
 check "nothing was written then" not [ -e "$root/none" ]
 done_testing
