@@ -93,7 +93,7 @@ swap_rows() {		# BUSY WAITING: a row for each morph-live
 			[ "$l" = this ] && live=$B/morph-live || live=$OTHER
 			rc=0
 			said=$(on "$pid" threads --patience=500 2>&1) || rc=$?
-			echo "$rc $said" >>"$T/said.$l"
+			echo "$rc ${said%%$'\n'*}" >>"$T/said.$l"	# where symbols are is told behind it
 			rc=0
 			said=$(off "$pid" --patience=500 2>&1) || rc=$?
 			echo "$rc $said" >>"$T/said.$l"
