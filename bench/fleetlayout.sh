@@ -115,7 +115,6 @@ start_fleet() {
 	make_server && start_server && make_fleet "$MACHINES" >&2 && sql postgres "CREATE ROLE m21 LOGIN IN ROLE morph_contributor"
 }
 setting() { sql postgres "UPDATE morph.setting SET value = $2 WHERE name = '$1'"; }
-merge_all() { sql postgres "UPDATE morph.merged SET seen = NULL" "SELECT morph.merge(64)" >/dev/null; }	# whoever changed what since
 
 # A profile that is as plausible, and wrong: each block has the samples of the one at the other end of the program,
 # and of the ways out of a block the likely one is the unlikely one.
@@ -154,10 +153,10 @@ all_give() {		# LIARS COUNTED
 	done | sort | uniq -c >&2
 	[ "${PIPESTATUS[0]}" = 0 ] || return
 	setting merge_after_s 0
-	merge_all
+	merge_anew
 	# The first three are all who count: a fleet that wants to see what they say must say so.
 	setting least_contributors 3
-	merge_all
+	merge_anew
 }
 
 # The 21st's layouts: $P/layout.VARIANT, by samples alone and with counts; $P/made.VARIANT says of what.

@@ -212,7 +212,8 @@ CREATE OR REPLACE FUNCTION merge_part(d bytea, k integer, c text, e integer, par
 	OUT who integer[], OUT scale double precision[])
 LANGUAGE sql STABLE SET search_path = morph, pg_temp SET work_mem = '64MB'
 AS $$
-	WITH every AS MATERIALIZED (SELECT * FROM given(d, k, c, e, part) g WHERE those IS NULL OR g.who = ANY (those)),
+	WITH every AS MATERIALIZED (SELECT * FROM given(d, k, c, e, part) g WHERE those IS NULL OR
+		g.who IN (SELECT * FROM unnest(those))),
 	agreed AS (SELECT x, y, z FROM every GROUP BY x, y, z HAVING count(*) >= value_of('least_contributors')),
 	kept AS MATERIALIZED (SELECT every.* FROM every JOIN agreed USING (x, y, z)),
 	weights AS (SELECT kept.who, sum(kept.n) w FROM kept GROUP BY kept.who),

@@ -123,8 +123,7 @@ static int reply_fd(struct requests *p, int fd, const struct err *why, struct er
 static bool may_open(const struct requests *p, const char *path, struct err *err)
 {
 	return folders_check(p->options->folders, path, err) == 0 ||
-	       (folders_spelled(path, NULL) == 0 &&
-		ledger_knows(p->ledger_fd, path, NULL) > 0);
+	       (folders_spelled(path, NULL) == 0 && ledger_knows(p->ledger_fd, path, NULL) > 0);
 }
 
 /* Programs and libraries only: whatever the manager may be made to ask for, nothing secret
@@ -613,6 +612,7 @@ int requests_step(struct requests *p, struct err *err)
 	struct err why = { 0 };
 	char owner[MADEFILE_OWNER];
 	int rc, fd;
+
 	if (livework_step(p->live, &live))
 		return after_live(p, &live, err);
 	if (madefile_step(&p->made, &fd, owner, &why))

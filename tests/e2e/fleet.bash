@@ -64,7 +64,23 @@ make_fleet() {		# CONTRIBUTORS
 	sql postgres "UPDATE morph.setting SET value = 0 WHERE name = 'merge_after_s'" "UPDATE morph.setting SET value = 26 WHERE name = 'late_epochs'"
 }
 
-# --- what tests ask with ---
+# --- what tests begin and ask with ---
+
+# CONTRIBUTORS [COMMAND]: $root, a server there and its fleet; at the end of the script all goes, behind COMMAND.
+begin_fleet() {
+	B=$(cd "${B:-build}" && pwd) || exit 1
+	need_postgres
+	for p in morph-share morphctl tests/e2e/fleet; do [ -x "$B/$p" ] || { echo "$B/$p is missing"; exit 1; }; done
+	root=$(mktemp -d "${TMPDIR:-/tmp}/morph-e2e.XXXXXX") || exit 1
+	trap "${2:-:}; "'stop_server; rm -rf "$root"' EXIT
+	chmod 755 "$root"
+	choose_server "$root/pg"
+	check "a server" make_server
+	check "starts" start_server
+	check "a fleet of $1" make_fleet "$1"
+}
+# All that was given, whoever changed what since: as who owns the database can.
+merge_anew() { sql postgres "UPDATE morph.merged SET seen = NULL" "SELECT morph.merge(100)" >/dev/null; }
 
 client() {		# LOGIN MACHINE ARGUMENT...
 	"$B/tests/e2e/fleet" "$B/morph-share" "$(conninfo "$1")" "${class:-}" "${@:2}"

@@ -5,18 +5,9 @@
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
 . tests/e2e/fleet.bash
-B=$(cd "${B:-build}" && pwd) || exit 1
-need_postgres
-for p in morph-share morphctl tests/e2e/fleet; do [ -x "$B/$p" ] || { echo "$B/$p is missing"; exit 1; }; done
-root=$(mktemp -d "${TMPDIR:-/tmp}/morph-e2e.XXXXXX") || exit 1
-trap 'kill -CONT "$stopped" 2>/dev/null; stop_server; rm -rf "$root"' EXIT
-chmod 755 "$root"
 share() { "$B/morphctl" share "$@"; }
 
-choose_server "$root/pg"
-check "a server" make_server
-check "starts" start_server
-check "a fleet of 14" make_fleet 14
+begin_fleet 14 'kill -CONT "$stopped" 2>/dev/null'
 check "a database without a schema says what to do" says "share init makes one" share test "$(conninfo m1 | sed s/dbname=fleet/dbname=postgres/)"
 check "init again changes nothing" says "is there already" share init "$(conninfo postgres)"
 check "test" says "works: connected by a local socket, login m1, schema 7, others' evidence from 5 contributors on, giving and taking work" \
@@ -37,18 +28,16 @@ check "one of long ago, too" says "of too long ago" client m1 1 give 7 0 -60 3 "
 
 # --- what others see ---
 for i in 2 3 4; do client m$i 1 give 7 0 0 1 "1:1000,$((10 + i)):5000" "1-5:100" >/dev/null; done
-# whoever changed what since: as who owns the database can
-merge() { sql postgres "UPDATE morph.merged SET seen = NULL" "SELECT morph.merge(100)" >/dev/null; }
-merge
+merge_anew
 check "four contributors, one with two machines: nothing is seen" is "status 0
 left out 0" client m5 1 want 7
 client m5 1 give 7 0 0 1 "1:1000,15:5000" "1-5:100" >/dev/null
-merge
+merge_anew
 check "five: what all five have, and nothing that fewer have" is "status 0
 fleet 7 0 of 5: 1:4400
 left out 0" client m9 1 want 7
 client m1 1 give 7 0 0 3 "1:300,5:512" "1-5:40" >/dev/null
-merge
+merge_anew
 check "edges as well" says "fleet 7 0 of 5: 1:4400 1-5:440" client m9 1 want 7
 class=laptops check "of another class nothing" is "status 0
 left out 0" client m9 1 want 7
@@ -119,7 +108,7 @@ sql postgres "UPDATE morph.setting SET value = 20000 WHERE name = 'rows_most'"
 # --- liars: 3 of 14, each with a thousand times what others have, of other blocks ---
 for i in $(seq 11); do client m$i 1 give 30 0 0 1 "1:$((90 + i)),2:$((90 + i))" >/dev/null; done
 for i in 12 13 14; do client m$i 1 give 30 0 0 1 "2:100000,3:100000" >/dev/null; done
-merge
+merge_anew
 parts() {		# BYTE OF THE DIGEST: the largest share in percent, and of how many
 	sql postgres "SET search_path = morph" "SELECT round(100 * max(v) / sum(v)), count(*) FROM (SELECT u.scale * sum(g.n) v
 		FROM epoch_now() e, decode(repeat('$1', 32), 'hex') d, merge_part(d, 0, '', e, 0, NULL, NULL) p,
@@ -133,27 +122,27 @@ check "nor more than a tenth" is "10|11" parts 20
 # Many tiny ones could scale the others down, if they counted.
 for i in $(seq 5 14); do client m$i 1 give 31 0 0 1 "1:1" >/dev/null; done
 for i in $(seq 1 9); do client m$i 2 give 31 0 0 1 "1:100000,2:100000" >/dev/null; done
-merge
+merge_anew
 check "tiny ones do not count" says "of 9: 1:90000" client m1 1 want 31
 
 # Edges do not follow from blocks: few blocks, and a billion of one edge.
 for i in $(seq 6); do client m$i 1 give 33 0 0 1 "1:100" "1-2:50,1-3:50" >/dev/null; done
 client m7 1 give 33 0 0 1 "1:100" "1-2:1000000000" >/dev/null
-merge
+merge_anew
 check "nor do one's edges weigh more than the median" says "of 7: 1:700 1-2:400 1-3:300" client m1 1 want 33
 
 # --- executions: one factor for all of a contribution ---
 for i in $(seq 5); do client m$i 1 give 60 1 0 1 "1:1000,2:900,3:100,$((10 + i)):50" "1-2:900,1-3:100,2-$((10 + i)):50" >/dev/null; done
-merge
+merge_anew
 check "executions are seen from five on, and nothing that fewer have" is "status 0
 fleet 60 1 of 5: 1:5000 2:4500 3:500 1-2:4500 1-3:500
 left out 0" client m9 1 want 60
 client m6 1 give 60 1 0 1 "1:10000,2:1000,3:9000" "1-2:1000,1-3:9000" >/dev/null
-merge
+merge_anew
 check "what goes out of a block is what comes in, but for rounding up" says "of 6: 1:6000 2:4600 3:1400 1-2:4600 1-3:1400" client m9 1 want 60
 for i in $(seq 11); do client m$i 1 give 61 1 0 1 "1:1000,2:900,3:100" "1-2:900,1-3:100" >/dev/null; done
 for i in 12 13 14; do client m$i 1 give 61 1 0 1 "1:1000000,2:100000,3:900000" "1-2:100000,1-3:900000" >/dev/null; done
-merge
+merge_anew
 check "a fifth that lies leaves the likely way the likely one" says "of 14: 1:14000 2:10200 3:3800 1-2:10200 1-3:3800" client m1 1 want 61
 check "edges out of a block that was executed less are refused" says "refuses: edges or calls executed more often than their block" \
 	client m1 1 give 62 1 0 1 "1:100,2:200,3:200" "1-2:60,1-3:60"
@@ -167,21 +156,21 @@ check "that are as many are taken" is taken calls "60,40"
 check "so are edges of samples, whose sums say nothing" says "told 0 taken" client m1 1 give 62 0 0 1 "1:100" "1-2:101"
 check "more executions than a machine says it has are refused" says "counts too large in sum" client m1 1 give 63 1 0 1 "1:2147483648"
 for i in $(seq 5); do client m$i 1 give 64 1 -12 1 "1:1000,2:1" "1-2:1" >/dev/null; client m$i 1 give 64 0 -12 1 "1:1000,2:1" >/dev/null; done
-merge
+merge_anew
 check "what was executed still was, when it is old" is "status 0
 fleet 64 0 of 5: 1:625
 fleet 64 1 of 5: 1:625 2:1 1-2:1
 left out 0" client m9 1 want 64
 for i in $(seq 5); do client m$i 1 give 64 1 0 1 "1:1000" >/dev/null; done
-merge
+merge_anew
 check "also beside new ones" says "of 5: 1:5625 2:1 1-2:1" client m9 1 want 64
 
 # --- epochs fade ---
 for i in $(seq 5); do client m$i 1 give 40 0 -4 1 "1:1000" >/dev/null; done
-merge
+merge_anew
 check "what is a half-life old counts half" says "of 5: 1:2500" client m1 1 want 40
 for i in $(seq 5); do client m$i 1 give 40 0 0 1 "1:10" >/dev/null; done
-merge
+merge_anew
 check "beside new counts, too" says "of 5: 1:2550" client m1 1 want 40
 
 # --- transactions that never end: m14 has given, merged and locked what there is, and waits ---

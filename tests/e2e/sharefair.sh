@@ -4,22 +4,11 @@
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
 . tests/e2e/fleet.bash
-B=$(cd "${B:-build}" && pwd) || exit 1
-need_postgres
-for p in morph-share morphctl tests/e2e/fleet; do [ -x "$B/$p" ] || { echo "$B/$p is missing"; exit 1; }; done
-root=$(mktemp -d "${TMPDIR:-/tmp}/morph-e2e.XXXXXX") || exit 1
-trap 'stop_server; rm -rf "$root"' EXIT
-chmod 755 "$root"
-choose_server "$root/pg"
-check "a server" make_server
-check "starts" start_server
-check "a fleet of 16" make_fleet 16
+begin_fleet 16
 set_to() { sql postgres "UPDATE morph.setting SET value = $2 WHERE name = '$1'"; }
 # FIRST LAST BYTE EPOCH SEQUENCE COUNTS [EDGES]: each of these logins gives the same
 all() { local i; for i in $(seq "$1" "$2"); do client "m$i" 1 give "$3" 0 "$4" "$5" "${@:6}" >/dev/null || return 1; done; }
 merged() { sql "$1" "SELECT morph.merge(100)"; }
-# whoever changed what since: as who owns the database can
-merge_all() { sql postgres "UPDATE morph.merged SET seen = NULL" "SELECT morph.merge(100)" >/dev/null; }
 key="'', (SELECT epoch FROM morph.hello()), decode(repeat('01', 16), 'hex')"
 by_sql() {		# LOGIN BYTE IN HEX, SEQUENCE, BLOCKS, COUNTS: inside of what transaction it is
 	echo "SELECT morph.give(decode(repeat('$2', 32), 'hex'), 0, $key, $3, '{$4}', '{$5}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')"
@@ -59,11 +48,11 @@ check "who did, does" is 1 merged m3
 # --- what is outweighed: other weeks, other blocks, edges ---
 all 1 9 20 0 1 "1:10000,2:20000,3:5000"
 all 10 14 20 -3 1 "7:1000000000"
-merge_all
+merge_anew
 check "five in a week of their own weigh what five are" says "1:90000 2:180000 3:45000 7:104055" client m9 1 want 20
 all 1 9 21 -1 1 "1:10000,2:20000,3:5000"
 all 10 14 21 0 1 "7:1000000000"
-merge_all
+merge_anew
 check "also when the new week begins with them" says "2:151361 3:37840 7:174999" client m9 1 want 21
 all 1 5 22 -1 1 "1:1000"
 all 1 5 22 0 1 "1:10"
@@ -75,11 +64,11 @@ check "those of a server that was away are not" says "told 0 taken" client m1 1 
 set_to late_epochs 26
 for i in $(seq 10); do client "m$i" 1 give 24 0 0 1 "1:1000,$((100 + i)):9000" >/dev/null; done
 client m12 1 give 24 0 0 1 "1:10000" >/dev/null
-merge_all
+merge_anew
 check "nobody is a tenth of what is seen by what the others have alone" says "of 11: 1:11000" client m9 1 want 24
 all 1 7 25 0 1 "1:100000" "1-2:100000"
 all 8 13 25 0 1 "1:9999" "1-2:10000"
-merge_all
+merge_anew
 check "a crowd that does not count does not count for edges" says "of 7: 1:700000 1-2:700000" client m9 1 want 25
 
 # --- what is stopped ---
@@ -99,7 +88,7 @@ check "of too many counts the largest are kept" says "of 5: 2:4500 4:4000" clien
 set_to merged_most 250000
 set_to merged_counts_most 20
 all 1 16 33 0 1 "1:100,2:100"
-merge_all
+merge_anew
 check "and of too much to be merged a part" says "of 10: 1:1000 2:1000" client m9 1 want 33
 set_to merged_counts_most 10000000
 all 1 5 34 0 1 "1:100"
