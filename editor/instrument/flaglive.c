@@ -178,9 +178,8 @@ struct flaglive *flaglive_new(const struct prog *prog, struct arena *a)
 	struct err ignored;
 
 	*l = (struct flaglive){ .prog = prog, .arena = a, .changed = true };
-	if (memview_open(&prog->img, a, &words, &ignored) < 0)
-		words.nword = 0;
-	l->inner = innerways_find(prog, &words, a);
+	bool known = memview_open(&prog->img, a, &words, &ignored) == 0;
+	l->inner = innerways_find(prog, known ? &words : NULL, a);
 	l->before = arena_array(a, prog->nfn, sizeof(*l->before));
 	l->effect = arena_array(a, prog->nfn, sizeof(*l->effect));
 	l->entry = arena_array(a, prog->nfn, sizeof(*l->entry));

@@ -244,11 +244,12 @@ const struct flagscan *flagscan_new(const struct prog *prog, struct arena *a)
 
 	*s = (struct flagscan){ .prog = prog, .changed = true };
 	/* without words all that is called through a pointer may be anything */
-	if (memview_open(&prog->img, a, &s->words, &ignored) < 0)
+	bool known = memview_open(&prog->img, a, &s->words, &ignored) == 0;
+	if (!known)
 		s->words.nword = 0;
 	s->returns_live = arena_array(a, prog->nfn, sizeof(*s->returns_live));
 	s->returns_read = arena_array(a, prog->nfn, sizeof(*s->returns_read));
-	s->inner = innerways_find(prog, &s->words, a);
+	s->inner = innerways_find(prog, known ? &s->words : NULL, a);
 	while (s->changed) {
 		s->changed = false;
 		for (uint32_t i = 0; i < prog->cfi.nfde; i++) {

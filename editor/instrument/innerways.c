@@ -78,6 +78,10 @@ const bool *innerways_find(const struct prog *prog, const struct memview_file *w
 	struct finding s = { .prog = prog, .words = words };
 
 	s.inner = arena_array(a, prog->nfn, sizeof(*s.inner));
+	if (!words) {
+		memset(s.inner, true, prog->nfn * sizeof(*s.inner));
+		return s.inner;
+	}
 	note_words(&s);
 	for (uint32_t i = 0; i < prog->cfi.nfde; i++)
 		note_operands(&s, &prog->cfi.fde[i]);

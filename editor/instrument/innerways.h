@@ -10,7 +10,8 @@
 
 struct memview_file;
 
-/* [nfn], in the arena; `words` are those that the loader fills. */
+/* [nfn], in the arena; `words` are those that the loader fills.  NULL, nobody knows them: then
+ * something leads into each. */
 const bool *innerways_find(const struct prog *prog, const struct memview_file *words,
 			   struct arena *a);
 
