@@ -5,7 +5,7 @@
  * nobody asked for; each other owner has those of section users, which hold for what he asks
  * for as well.
  *
- * Tested by tests/unit/manager/work/test_work_crash.c, test_work_adopt.c and
+ * Tested by tests/unit/manager/work/test_work_crash.c, test_work_adopt.c, test_work_jobs.c and
  * tests/e2e/hostile/budget.sh.
  */
 #include <inttypes.h>

@@ -5,7 +5,7 @@
  *
  * They are in memory from end to end, and gone when the spool has been taken in.
  *
- * Tested by tests/e2e/registers.sh.
+ * Tested by tests/e2e/registers.sh and tests/unit/manager/work/test_work_jobs.c.
  */
 #include <inttypes.h>
 #include <stdio.h>
