@@ -478,13 +478,15 @@ pid_t job_process(const struct job *j)
 	return j->pid < 0 ? 0 : j->pid;
 }
 
-/* Keeps the last line; the rest of what a hostile job may say is dropped. */
-static void read_reason(struct job *j)
+/* Keeps the last line; the rest of what a hostile job may say is dropped.  One that goes on
+ * talking is not listened to for long; of one that has `ended` all that a pipe can hold, 1 MiB,
+ * is read, else the last line might not be. */
+static void read_reason(struct job *j, bool ended)
 {
 	char buf[512];
 	ssize_t k;
 
-	for (int i = 0; i < 64 && j->reason_fd >= 0; i++) {
+	for (int i = 0; i < (ended ? 4096 : 64) && j->reason_fd >= 0; i++) {
 		k = read(j->reason_fd, buf, sizeof(buf));
 		if (k < 0)
 			return;		/* nothing more at present */
@@ -589,7 +591,7 @@ int job_step(struct job *j, struct job_result *out)
 	int status;
 
 	if (j->reason_fd >= 0)
-		read_reason(j);
+		read_reason(j, false);
 	struct rusage used = { 0 };
 	pid_t pid = wait4(j->pid, &status, WNOHANG, &used);
 	if (pid == 0 || (pid < 0 && errno == EINTR)) {
@@ -602,7 +604,7 @@ int job_step(struct job *j, struct job_result *out)
 	}
 	j->pid = -1;
 	if (j->reason_fd >= 0)
-		read_reason(j);
+		read_reason(j, true);
 	memset(out, 0, sizeof(*out));
 	out->cpu_ms = cpu_ms(&used);
 	out->exit_code = pid > 0 ? exit_code_of(j, status, out->cpu_ms) : 1;

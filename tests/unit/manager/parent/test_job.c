@@ -67,8 +67,8 @@ static int play(int argc, char **argv)
 		(void)fprintf(stderr, "a warning\nmorph-edit: 'x': bad\033[31m luck\n");
 		return 3;
 	}
-	if (strcmp(what, "flood") == 0) {
-		for (int i = 0; i < 100000; i++)
+	if (strcmp(what, "flood") == 0 || strcmp(what, "gush") == 0) {
+		for (int i = 0; i < (what[0] == 'g' ? 20000 : 100000); i++)
 			(void)fprintf(stderr, "line %d of very many\n", i);
 		(void)fprintf(stderr, "the last one\n");
 		return 1;
@@ -404,6 +404,32 @@ static struct job_result end_of(struct job *j)
 	return result;
 }
 
+/* Who is late to look finds all of it. */
+static void the_last_line_is_found_behind_as_much_as_a_pipe_holds(void **state)
+{
+	struct job_spec spec = { .kind = JOB_ANALYZE, .morph_edit = SELF, .morph_verify = SELF,
+				 .memory_bytes = (uint64_t)4096 << 20, .file_bytes = 1 << 20,
+				 .cpu_s = 20, .wall_s = 60, .nin = 1,
+				 .in = { input("gush") } };
+	struct err err = { 0 };
+	struct pollfd p[2];
+	siginfo_t ended;
+
+	(void)state;
+	struct job *j = job_start(&spec, &err);
+	if (!j)
+		fail_msg("%s", err.text);
+	close(spec.in[0]);
+	(void)job_poll(j, p);
+	/* one of them is where it talks */
+	assert_true(fcntl(p[0].fd, F_SETPIPE_SZ, 1 << 20) > 0 ||
+		    fcntl(p[1].fd, F_SETPIPE_SZ, 1 << 20) > 0);
+	assert_int_equal(waitid(P_PID, (id_t)job_process(j), &ended, WEXITED | WNOWAIT), 0);
+	struct job_result r = end_of(j);
+	assert_int_equal(r.exit_code, 1);
+	assert_string_equal(r.reason, "the last one");
+}
+
 /* Longer than its wall-clock limit; then it has all of what is left, and no more. */
 static void time_in_which_a_job_is_stopped_does_not_count(void **state)
 {
@@ -607,6 +633,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_job_has_its_limits_and_low_priority),
 		cmocka_unit_test(the_last_line_is_the_reason),
 		cmocka_unit_test(a_flood_of_messages_is_taken_in_and_cut),
+		cmocka_unit_test(the_last_line_is_found_behind_as_much_as_a_pipe_holds),
 		cmocka_unit_test(a_job_that_does_not_end_is_ended),
 		cmocka_unit_test(time_in_which_a_job_is_stopped_does_not_count),
 		cmocka_unit_test(time_in_which_nobody_looked_hardly_counts),
