@@ -7,6 +7,8 @@
  *
  * Tested by tests/unit/manager/work/test_fleet.c and tests/e2e/share.sh.
  */
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #include "lib/arena.h"
+#include "lib/digest.h"
 #include "lib/err.h"
 #include "lib/fleetfile.h"
 #include "lib/io.h"
@@ -285,6 +288,29 @@ struct work_fleet_wanted *work_fleet_wanted(const struct work_fleet *f,
 				    by_digest) : NULL;
 }
 
+/* The store's number with the system's, so that a machine which was copied with its store
+ * counts as another one, once it has a number of its own.  Neither can be told from what comes
+ * of it. */
+static int machine_number(struct work *w, uint8_t out[STORE_MACHINE], struct err *err)
+{
+	uint8_t both[STORE_MACHINE + 32];	/* 32 hex digits, if the system has any */
+	char path[PATH_MAX];
+	ssize_t n = 0;
+
+	if (store_machine(w->store, both, err) < 0)
+		return -1;
+	(void)snprintf(path, sizeof(path), "%s/etc/machine-id", w->options->host);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, both + STORE_MACHINE, 32);
+		close(fd);
+	}
+	size_t bytes = STORE_MACHINE + (n > 0 ? (size_t)n : 0);
+	struct digest d = digest_of((struct bytes){ both, bytes });
+	memcpy(out, d.b, STORE_MACHINE);
+	return 0;
+}
+
 static int build(struct work *w, struct arena *a, struct wr *out, struct err *err)
 {
 	struct building b = { .w = w, .a = a };
@@ -297,7 +323,7 @@ static int build(struct work *w, struct arena *a, struct wr *out, struct err *er
 	free(f->given);
 	f->given = memory_new(FLEET_FILES, sizeof(*f->given));
 	f->ngiven = 0;
-	if (store_machine(w->store, b.q.machine, err) < 0 ||
+	if (machine_number(w, b.q.machine, err) < 0 ||
 	    add_rows(&b, err) < 0 ||
 	    store_module_each(w->store, add_wish, &b, err) < 0)
 		return -1;

@@ -1,5 +1,6 @@
 /* test_fleet.c - what the Manager makes of answers from a fleet's database, of strangers */
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "lib/arena.h"
 #include "lib/blocktable.h"
@@ -373,14 +374,30 @@ static void add_module(const char *name, const struct digest *original_digest)
 	assert_int_equal(store_module_put(w.store, &other, &err), 0);
 }
 
+/* What the parent was asked to carry; what it points to is of `a`. */
+static struct fleet_request request(struct arena *a)
+{
+	struct msg asked_of = { 0 };
+	struct fleet_request q;
+	struct bytes file;
+
+	assert_int_equal(work_fleet_now(&w, &err), 0);
+	assert_true(w.fleet.under_way);
+	assert_int_equal(msg_receive(parent, MSG_ROLE_MANAGER, MSG_ROLE_PARENT, &asked_of,
+				     &err), 1);
+	assert_int_equal(asked_of.type, MSG_SHARE);
+	assert_int_equal(io_read_all(asked_of.fd[0], 1 << 20, a, &file, &err), 0);
+	assert_int_equal(fleet_request_read(file, a, &q, &err), 0);
+	msg_close_fds(&asked_of);
+	w.fleet.under_way = false;
+	return q;
+}
+
 /* What there is a table of, once where it is at two paths. */
 static void each_original_is_asked_for(void **state)
 {
-	struct fleet_request q;
-	struct msg asked_of = { 0 };
 	struct arena *a = arena_new();
 	struct digest lower = m.original, unknown = m.original;
-	struct bytes file;
 
 	(void)state;
 	include_all();
@@ -393,21 +410,53 @@ static void each_original_is_asked_for(void **state)
 	add_module("twin", &m.original);
 	add_module("again", &m.original);
 	add_module("unknown", &unknown);
-	assert_int_equal(work_fleet_now(&w, &err), 0);
-	assert_true(w.fleet.under_way);
-	assert_int_equal(msg_receive(parent, MSG_ROLE_MANAGER, MSG_ROLE_PARENT, &asked_of,
-				     &err), 1);
-	assert_int_equal(asked_of.type, MSG_SHARE);
-	assert_int_equal(io_read_all(asked_of.fd[0], 1 << 20, a, &file, &err), 0);
-	assert_int_equal(fleet_request_read(file, a, &q, &err), 0);
+	struct fleet_request q = request(a);
 	assert_int_equal(q.nwant, 2);
 	assert_true(digest_equal(&q.want[0], &lower));
 	assert_true(digest_equal(&q.want[1], &m.original));
 	assert_true(work_fleet_wanted(&w.fleet, &lower) &&
 		    work_fleet_wanted(&w.fleet, &m.original));
 	assert_null(work_fleet_wanted(&w.fleet, &unknown));
-	msg_close_fds(&asked_of);
 	arena_free(a);
+	work_fleet_free(&w);
+}
+
+static void it_is(const char *id)
+{
+	char file[256];
+
+	(void)snprintf(file, sizeof(file), "%s/etc/machine-id", w.options->host);
+	assert_int_equal(io_write_file(file, 0644, (struct bytes){ (const uint8_t *)id,
+								   strlen(id) }, &err), 0);
+}
+
+static void a_copy_of_a_machine_is_another_one(void **state)
+{
+	uint8_t number[4][16], of_store[STORE_MACHINE];
+	static const char *const as[] = { NULL, "11112222333344445555666677778888\n",
+					  "11112222333344445555666677779999\n",
+					  "11112222333344445555666677778888\n" };
+	char etc[256];
+
+	(void)state;
+	put_table();
+	(void)snprintf(etc, sizeof(etc), "%s/etc", w.options->host);
+	(void)mkdir(etc, 0755);
+	for (unsigned i = 0; i < 4; i++) {
+		struct arena *a = arena_new();
+
+		if (as[i])
+			it_is(as[i]);
+		struct fleet_request q = request(a);
+		memcpy(number[i], q.machine, sizeof(number[i]));
+		arena_free(a);
+	}
+	assert_int_equal(store_machine(w.store, of_store, &err), 0);
+	assert_memory_not_equal(number[1], number[0], 16);
+	assert_memory_not_equal(number[1], number[2], 16);
+	assert_memory_equal(number[1], number[3], 16);
+	for (unsigned i = 0; i < 4; i++)
+		assert_memory_not_equal(number[i], of_store, 16);
 	work_fleet_free(&w);
 }
 
@@ -424,6 +473,7 @@ int main(void)
 		TEST(what_has_a_layout_waits_for_its_windows),
 		TEST(a_first_layout_need_not_wait_for_own_samples),
 		TEST(each_original_is_asked_for),
+		TEST(a_copy_of_a_machine_is_another_one),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
