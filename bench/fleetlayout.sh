@@ -155,9 +155,9 @@ all_give() {		# LIARS COUNTED
 	setting merge_after_s 0
 	merge_anew
 	# The first three are all who count: a fleet that wants to see what they say must say so.
-	setting least_contributors 3
-	merge_anew
+	agreed_by 3
 }
+agreed_by() { setting least_contributors "$1" && merge_anew; }
 
 # The 21st's layouts: $P/layout.VARIANT, by samples alone and with counts; $P/made.VARIANT says of what.
 take() {		# USE VARIANT
@@ -186,6 +186,8 @@ layouts_one() {		# NAME ...
 	all_give "" 3 || return
 	sql postgres "SELECT round(avg(pg_column_size(c.*)) FILTER (WHERE kind = 0)) || ' ' || round(avg(pg_column_size(c.*)) FILTER (WHERE kind = 1)) FROM morph.contribution c" >"$ROOM/bytes"
 	for u in ${USES:-all ${kinds[0]}}; do take "$u" fleet || return; done
+	agreed_by 1
+	for u in ${USES:-all ${kinds[0]}}; do take "$u" told || return; done
 	all_give yes "$COUNTING" || return
 	for u in ${USES:-all ${kinds[0]}}; do take "$u" lied || return; done
 }
@@ -229,7 +231,7 @@ misses() { each_own misses_one; }
 
 share_of() { awk -v o="$1" -v x="$2" -v c="$3" 'BEGIN { if (x == "") printf "-"; else printf "%.3f", (o - x) / (o - c) }'; }
 
-VARIANTS="complete own few fleet lied fleet+counts lied+counts"
+VARIANTS="complete own few fleet told lied fleet+counts told+counts lied+counts"
 figure() {		# LINE VARIANT: of its report; of the original by "original"
 	awk -v line="$1" -v original="$([ "$2" = original ] && echo 1)" 'index($0, line) == 1 { print original ? $(NF - 1) : $NF }' \
 		2>/dev/null "$P/report.$([ "$2" = original ] && echo complete || echo "$2")"
@@ -251,7 +253,8 @@ targets() {
 	local v
 	for v in original $VARIANTS; do local "${v/+counts/_counts}=$(figure "taken branches" "$v")"; done
 	echo "| $NAME | $u | $(share_of "$original" "$fleet" "$own") | $(share_of "$original" "$lied" "$own") |" \
-		"$(share_of "$original" "$fleet_counts" "$complete") | $(share_of "$original" "$lied_counts" "$complete") |"
+		"$(share_of "$original" "$fleet_counts" "$complete") | $(share_of "$original" "$told_counts" "$complete") |" \
+		"$(share_of "$original" "$lied_counts" "$complete") |"
 }
 
 each_own() {		# COMMAND...: for each program's 21st that was laid out
@@ -266,26 +269,29 @@ each_own() {		# COMMAND...: for each program's 21st that was laid out
 
 both() { row "taken branches" "taken branches" && row "Ext-TSP" "Ext-TSP score"; [ ! -s "$P/misses" ] || cat "$P/misses"; }
 made() { [ "$u" != all ] || sed -E "s/(.*) (.*)/* $NAME: a contribution of samples is \\1 bytes, of complete counts \\2/" "$ROOM/bytes"
-	sed -n "2s/.*/* $NAME, $u: &/p" "$P/made.fleet"; sed -n "2s/.*/* the same with liars: &/p" "$P/made.lied"; }
+	sed -n "2s/.*/* $NAME, $u: &/p" "$P/made.fleet"
+	sed -n "2s/.*/* where all is told: &/p" "$P/made.told"
+	sed -n "2s/.*/* the same with liars: &/p" "$P/made.lied"; }
 
 report() {
 	result fleetlayout "What layouts gain by a fleet's evidence"
 	cat <<-END
 	20 machines of differing use give $SAMPLES samples each, three of them complete counts of executions as well, to a database on
-	PostgreSQL; a 21st with $FEW samples of its own is laid out by what it gets from there: \`fleet\`, \`fleet+counts\`. \`lied\`: every
-	fifth gives samples of other blocks, and edges the wrong way round; of five who count, one. \`complete\`, \`own\`, \`few\`: by complete
-	counts, $MANY and $FEW samples of the 21st's own training. Executions are those of an input of the 21st that was not used, by its complete
-	profile; in parentheses the share of the complete profile's gain. What is seen of samples is of five contributors at least, of
-	executions, which in this fleet are three people's, of three (\`least_contributors\`). I1 misses are cachegrind's, of 32 KiB, on a
-	smaller input. No figure is a time.
+	PostgreSQL; a 21st with $FEW samples of its own is laid out by what it gets from there: \`fleet\`, \`fleet+counts\`. \`told\`: where
+	what a single one has is told, too (\`least_contributors\` 1), as among machines of one owner. \`lied\`: every fifth gives samples
+	of other blocks, and edges the wrong way round; of five who count, one. \`complete\`, \`own\`, \`few\`: by complete counts, $MANY and
+	$FEW samples of the 21st's own training. Executions are those of an input of the 21st that was not used, by its complete profile;
+	in parentheses the share of the complete profile's gain. What is seen of samples is of five contributors at least, of
+	executions, which in this fleet are three people's, of three (\`least_contributors\`). I1 misses are cachegrind's, of 32 KiB, on
+	a smaller input. No figure is a time.
 
-	| program | the 21st's use | fleet, of the gain by $MANY own samples | with liars | with counts, of the complete profile's gain | with a liar among five |
-	|---|---|---|---|---|---|
+	| program | the 21st's use | fleet, of the gain by $MANY own samples | with liars | with counts, of the complete profile's gain | all of them told | with a liar among five |
+	|---|---|---|---|---|---|---|
 	END
 	each_own targets
 	echo
-	echo "| program | use | figure | original | complete | own | few | fleet | lied | fleet+counts | lied+counts |"
-	echo "|---|---|---|---|---|---|---|---|---|---|---|"
+	echo "| program | use | figure | original | ${VARIANTS// / | } |"
+	echo "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 	each_own both
 	printf '\nRows of the database, and what the 21st was laid out by:\n\n'
 	each_own made
