@@ -3,16 +3,17 @@
 # busy machine, while a reoptimization waits for its jobs, and with hundreds of modules; and what its store takes then
 #
 # The programs are those of /usr/bin that answer --version to a user without rights within a second, PROGRAMS (250)
-# of them, each ROUNDS (20) times.
+# of them, each ROUNDS (20) times.  RATE_HZ (251, the default) is more so that each of such short lives has samples.
 . bench/common.bash
 [ "$(id -u)" = 0 ] || { echo "needs root: it samples"; exit 1; }
-SECONDS_BUSY=${SECONDS_BUSY:-60} PROGRAMS=${PROGRAMS:-250} ROUNDS=${ROUNDS:-20}
+SECONDS_BUSY=${SECONDS_BUSY:-60} PROGRAMS=${PROGRAMS:-250} ROUNDS=${ROUNDS:-20} RATE_HZ=${RATE_HZ:-251}
 result daemon "Memory of the daemon"
 
 mkdir -p "$T/bin" "$T/lib"
 cp /usr/bin/perl /usr/bin/sqlite3 "$T/bin/"
 cp "$(ldconfig -p | awk '$1 == "libsqlite3.so.0" && /x86-64/ { print $NF; exit }')" "$T/lib/libsqlite3.so.0"
 cat >"$T/morph.yaml" <<END
+monitor: {rate_hz: $RATE_HZ}
 modules:
   include: ["$T/bin/*", "$T/lib/*", /usr/bin/*, /usr/lib/*]
   exclude: []
