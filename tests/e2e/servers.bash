@@ -59,7 +59,7 @@ nginx_make() {
 	cat >"$root/nginx.conf" <<-END
 		daemon off; pid $root/nginx.pid; error_log $root/nginx.log info; worker_processes 2; user root;
 		events { worker_connections 64; }
-		http { access_log off; keepalive_requests 100000000; gzip on; gzip_types *; gzip_min_length 1;
+		http { access_log off; keepalive_requests 100000000; keepalive_time 1d; gzip on; gzip_types *; gzip_min_length 1;
 			server { listen unix:$root/www.sock; root $root/www; } }
 	END
 }

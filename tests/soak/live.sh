@@ -175,7 +175,7 @@ start_nginx() {
 	nginx_ready || return 1
 	for i in 1 2 3; do
 		perl -MIO::Socket::UNIX -e '
-			use strict; my ($sock, $stop, $page) = @ARGV;
+			use strict; my ($sock, $stop, $page) = @ARGV; $SIG{PIPE} = "IGNORE";
 			open my $f, "<", $page or die; local $/; my $want = <$f>;
 			my ($n, $bad, $drops, $s) = (0, 0, 0);
 			until (-e $stop) {
