@@ -375,29 +375,47 @@ int store_inherit_clear(struct store *s, struct err *err);
 
 /* --- the fleet (store_fleet.c): evidence to be given, by epoch, and what was taken --- */
 
+enum { STORE_MACHINE = 16, STORE_CLASS = 33 };
+
+/* As whom this machine gives, in which week. */
+struct store_giver {
+	uint8_t machine[STORE_MACHINE];
+	char class[STORE_CLASS];
+	uint32_t epoch;
+};
+/* Fills g->machine, a number that chance chose, for the class and the running week that *g has.
+ * It is another one when the system's number `id` is, or `to`, where it is given, or when rows
+ * of this week may have been forgotten under the one before (head of store_fleet.c). */
+int store_giver(struct store *s, struct bytes id, const char *to, struct store_giver *g,
+		struct err *err);
+
 struct store_epoch {
 	struct digest original;
 	uint32_t kind, epoch;		/* as lib/fleetfile.h has them */
+	uint8_t machine[STORE_MACHINE];	/* who gives it */
+	char class[STORE_CLASS];
 	uint64_t sequence;		/* rises with each change */
 	struct store_profile profile;
 };
 
 struct attribute_module;
 /* Adds a module's new samples, of that original, to what this epoch has of them. */
-int store_epoch_add(struct store *s, const struct digest *original, uint32_t epoch,
-		    const struct attribute_module *m, struct err *err);
+int store_epoch_add(struct store *s, const struct store_giver *g,
+		    const struct digest *original, const struct attribute_module *m,
+		    struct err *err);
 /* The same of counts, which take the place of those before. */
-int store_epoch_put(struct store *s, const struct digest *original, uint32_t kind,
-		    uint32_t epoch, const struct store_profile *p, struct err *err);
+int store_epoch_put(struct store *s, const struct store_giver *g,
+		    const struct digest *original, uint32_t kind,
+		    const struct store_profile *p, struct err *err);
 /* What has changed since it was given last, oldest epochs first; f returns false to stop. */
 int store_epoch_each(struct store *s, bool (*f)(void *ctx, const struct store_epoch *e),
 		     void *ctx, struct err *err);
 /* With that sequence it is where it belongs. */
 int store_epoch_given(struct store *s, const struct store_epoch *e, struct err *err);
-/* What was given and is of an epoch before `now` goes, and the oldest beyond so many bytes;
- * *dropped: how many of these were not given. */
-int store_epoch_prune(struct store *s, uint32_t now, uint64_t max_bytes, uint32_t *dropped,
-		      struct err *err);
+/* What was given and is of an epoch before g->epoch goes, and the oldest beyond so many bytes;
+ * *dropped: how many of these were not given.  *g may not be who gives any more. */
+int store_epoch_prune(struct store *s, const struct store_giver *g, uint64_t max_bytes,
+		      uint32_t *dropped, struct err *err);
 struct store_epochs {
 	uint64_t rows, bytes, waiting;
 };
@@ -418,9 +436,6 @@ int store_fleet_prune(struct store *s, struct err *err);
 int store_fleet_first(struct store *s, int64_t **module, uint32_t *n, struct err *err);
 /* Nothing is shared any more. */
 int store_fleet_clear(struct store *s, struct err *err);
-/* Which machine this is among those of a login: by chance, once. */
-enum { STORE_MACHINE = 16 };
-int store_machine(struct store *s, uint8_t out[STORE_MACHINE], struct err *err);
 /* When an exchange succeeded last, wall clock; 0: never. */
 int store_exchanged(struct store *s, uint64_t *out_ns, struct err *err);
 int store_exchanged_put(struct store *s, uint64_t ns, struct err *err);

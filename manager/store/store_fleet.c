@@ -4,35 +4,73 @@
  * waits as long as its sequence is above the one that was given.  So what is given twice is the
  * same row again, and what changes meanwhile waits for the next time.
  *
+ * A fleet's database keeps of each machine what has the highest sequence.  So a row belongs to
+ * the machine by whose number it is given, and to the class: it never grows under another one.
+ * And a row that was forgotten while it could grow must not begin again under the number it
+ * had: the machine gets another one, of chance, and what comes counts beside what was given.
+ * That is so when sharing ends (store_fleet_clear()); when a row of the running week is dropped
+ * for space; when a week comes again, for a clock that was ahead may have ended it; when the
+ * database is another file, so an older copy of it that was put back; and when the system has
+ * another number, or gives to another place or by another login.
+ * Not noticed is a whole disk that was put back to what it was: its rows are known until they
+ * are newer than those that were given, whose place they take then.  And executions, of which
+ * the last are to count, count once more under a new number, in that week.
+ *
  * Tested by tests/unit/manager/store/test_fleet.c.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 
 #include "lib/err.h"
 #include "manager/samples/attribute.h"
 #include "manager/store/profile_code.h"
 #include "manager/store/store_db.h"
 
-static void bind_key(sqlite3_stmt *q, const struct digest *original, uint32_t kind,
-		     uint32_t epoch)
+static struct store_epoch key_of(const struct store_giver *g, const struct digest *original,
+				 uint32_t kind)
 {
-	store_bind_digest(q, 1, original);
-	(void)sqlite3_bind_int64(q, 2, kind);
-	(void)sqlite3_bind_int64(q, 3, epoch);
+	struct store_epoch key = { .original = *original, .kind = kind, .epoch = g->epoch };
+
+	memcpy(key.machine, g->machine, sizeof(key.machine));
+	memcpy(key.class, g->class, sizeof(key.class));
+	return key;
+}
+
+static void bind_key(sqlite3_stmt *q, const struct store_epoch *key)
+{
+	store_bind_digest(q, 1, &key->original);
+	(void)sqlite3_bind_int64(q, 2, key->kind);
+	(void)sqlite3_bind_int64(q, 3, key->epoch);
+	store_bind_blob(q, 4, (struct bytes){ key->machine, sizeof(key->machine) });
+	store_bind_text(q, 5, key->class);
+}
+
+/* The first five columns; false: they cannot be. */
+static bool get_key(sqlite3_stmt *q, struct store_epoch *out)
+{
+	struct bytes machine = store_get_blob(q, 3);
+
+	if (machine.n != sizeof(out->machine))
+		return false;
+	memcpy(out->machine, machine.p, sizeof(out->machine));
+	return store_get_digest(q, 0, &out->original) && store_get_u32(q, 1, &out->kind) &&
+	       store_get_u32(q, 2, &out->epoch) &&
+	       store_get_text(q, 4, out->class, sizeof(out->class));
 }
 
 /* A row's sequence and what of it was given; 1, 0, -1.  *out, zeroed, may be NULL. */
-static int get(struct store *s, const struct digest *original, uint32_t kind, uint32_t epoch,
-	       int64_t number[2], struct store_profile *out, struct err *err)
+static int get(struct store *s, const struct store_epoch *key, int64_t number[2],
+	       struct store_profile *out, struct err *err)
 {
 	sqlite3_stmt *q = store_sql(s, SQL_EPOCH_GET, err);
 
 	number[0] = number[1] = 0;
 	if (!q)
 		return -1;
-	bind_key(q, original, kind, epoch);
+	bind_key(q, key);
 	int rc = store_step(s, q, err);
 	if (rc != 1)
 		return rc;
@@ -43,53 +81,57 @@ static int get(struct store *s, const struct digest *original, uint32_t kind, ui
 	return rc < 0 || number[0] < 1 || number[1] < 0 ? store_damaged(s, "epoch", err) : 1;
 }
 
-static int put(struct store *s, const struct digest *original, uint32_t kind, uint32_t epoch,
-	       const int64_t number[2], struct bytes data, struct err *err)
+static int put(struct store *s, const struct store_epoch *key, const int64_t number[2],
+	       struct bytes data, struct err *err)
 {
 	sqlite3_stmt *q = store_sql(s, SQL_EPOCH_PUT, err);
 
 	if (!q)
 		return -1;
-	bind_key(q, original, kind, epoch);
-	(void)sqlite3_bind_int64(q, 4, number[0] + 1);
-	(void)sqlite3_bind_int64(q, 5, number[1]);
-	store_bind_blob(q, 6, data);
+	bind_key(q, key);
+	(void)sqlite3_bind_int64(q, 6, number[0] + 1);
+	(void)sqlite3_bind_int64(q, 7, number[1]);
+	store_bind_blob(q, 8, data);
 	return store_run(s, q, err);
 }
 
-int store_epoch_add(struct store *s, const struct digest *original, uint32_t epoch,
-		    const struct attribute_module *m, struct err *err)
+int store_epoch_add(struct store *s, const struct store_giver *g,
+		    const struct digest *original, const struct attribute_module *m,
+		    struct err *err)
 {
+	struct store_epoch key = key_of(g, original, 0);
 	struct store_profile old = { 0 };
 	struct wr w = { 0 };
 	int64_t number[2];
 
 	if (!m->ncount)
 		return 0;
-	if (get(s, original, 0, epoch, number, &old, err) < 0)
+	if (get(s, &key, number, &old, err) < 0)
 		return -1;
 	struct store_profile sum = store_profile_sum(&old, m);
 	sum.outside = 0;
 	edgecounts_add(&sum.edges, &old.edges, 1);
 	edgecounts_add(&sum.edges, &m->edges, STORE_UNIT);
 	profile_encode(&sum, 0, &w);
-	int rc = put(s, original, 0, epoch, number, wr_bytes(&w), err);
+	int rc = put(s, &key, number, wr_bytes(&w), err);
 	store_profile_free(&old);
 	store_profile_free(&sum);
 	wr_free(&w);
 	return rc;
 }
 
-int store_epoch_put(struct store *s, const struct digest *original, uint32_t kind,
-		    uint32_t epoch, const struct store_profile *p, struct err *err)
+int store_epoch_put(struct store *s, const struct store_giver *g,
+		    const struct digest *original, uint32_t kind,
+		    const struct store_profile *p, struct err *err)
 {
+	struct store_epoch key = key_of(g, original, kind);
 	struct wr w = { 0 };
 	int64_t number[2];
 
-	if (get(s, original, kind, epoch, number, NULL, err) < 0)
+	if (get(s, &key, number, NULL, err) < 0)
 		return -1;
 	profile_encode(p, 0, &w);
-	int rc = put(s, original, kind, epoch, number, wr_bytes(&w), err);
+	int rc = put(s, &key, number, wr_bytes(&w), err);
 	wr_free(&w);
 	return rc;
 }
@@ -97,12 +139,11 @@ int store_epoch_put(struct store *s, const struct digest *original, uint32_t kin
 /* A row of EPOCH_WAITING; false: it cannot be. */
 static bool read_row(sqlite3_stmt *q, struct store_epoch *e)
 {
-	int64_t sequence = sqlite3_column_int64(q, 3);
+	int64_t sequence = sqlite3_column_int64(q, 5);
 
 	*e = (struct store_epoch){ .sequence = (uint64_t)sequence };
-	return store_get_digest(q, 0, &e->original) && store_get_u32(q, 1, &e->kind) &&
-	       store_get_u32(q, 2, &e->epoch) && sequence > 0 &&
-	       profile_decode(store_get_blob(q, 4), &e->profile) == 0;
+	return get_key(q, e) && sequence > 0 &&
+	       profile_decode(store_get_blob(q, 6), &e->profile) == 0;
 }
 
 int store_epoch_each(struct store *s, bool (*f)(void *ctx, const struct store_epoch *e),
@@ -136,8 +177,8 @@ int store_epoch_given(struct store *s, const struct store_epoch *e, struct err *
 
 	if (!q)
 		return -1;
-	bind_key(q, &e->original, e->kind, e->epoch);
-	(void)sqlite3_bind_int64(q, 4, (int64_t)e->sequence);
+	bind_key(q, e);
+	(void)sqlite3_bind_int64(q, 6, (int64_t)e->sequence);
 	return store_run(s, q, err);
 }
 
@@ -154,32 +195,49 @@ int store_epoch_size(struct store *s, struct store_epochs *out, struct err *err)
 	return 0;
 }
 
-static int drop_oldest(struct store *s, uint32_t *dropped, struct err *err)
+/* From now on this machine is another one: what it gave stays, what comes counts beside it. */
+static int forget_machine(struct store *s, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_STATE_DELETE, err);
+
+	if (!q)
+		return -1;
+	store_bind_text(q, 1, "machine");
+	return store_run(s, q, err);
+}
+
+static int drop_oldest(struct store *s, const struct store_giver *g, uint32_t *dropped,
+		       struct err *err)
 {
 	sqlite3_stmt *q = store_sql(s, SQL_EPOCH_OLDEST, err);
-	struct digest original;
+	struct store_epoch key = { 0 };
 	int64_t number[2];
-	uint32_t kind, epoch;
 
-	if (!q || store_step(s, q, err) < 0)
+	if (!q)
 		return -1;
-	bool good = store_get_digest(q, 0, &original) && store_get_u32(q, 1, &kind) &&
-		    store_get_u32(q, 2, &epoch);
+	store_bind_blob(q, 1, (struct bytes){ g->machine, sizeof(g->machine) });
+	if (store_step(s, q, err) < 0)
+		return -1;
+	bool good = get_key(q, &key);
 	store_done(q);
 	if (!good)
 		return store_damaged(s, "epoch", err);
-	if (get(s, &original, kind, epoch, number, NULL, err) < 0)
+	if (get(s, &key, number, NULL, err) < 0)
 		return -1;
 	*dropped += number[0] > number[1];
 	q = store_sql(s, SQL_EPOCH_DELETE, err);
 	if (!q)
 		return -1;
-	bind_key(q, &original, kind, epoch);
-	return store_run(s, q, err);
+	bind_key(q, &key);
+	if (store_run(s, q, err) < 0)
+		return -1;
+	bool grows = key.epoch >= g->epoch &&
+		     memcmp(key.machine, g->machine, sizeof(key.machine)) == 0;
+	return grows ? forget_machine(s, err) : 0;
 }
 
-int store_epoch_prune(struct store *s, uint32_t now, uint64_t max_bytes, uint32_t *dropped,
-		      struct err *err)
+int store_epoch_prune(struct store *s, const struct store_giver *g, uint64_t max_bytes,
+		      uint32_t *dropped, struct err *err)
 {
 	sqlite3_stmt *q = store_sql(s, SQL_EPOCH_PRUNE, err);
 	struct store_epochs size;
@@ -187,11 +245,11 @@ int store_epoch_prune(struct store *s, uint32_t now, uint64_t max_bytes, uint32_
 	*dropped = 0;
 	if (!q)
 		return -1;
-	(void)sqlite3_bind_int64(q, 1, now);
+	(void)sqlite3_bind_int64(q, 1, g->epoch);
 	if (store_run(s, q, err) < 0 || store_epoch_size(s, &size, err) < 0)
 		return -1;
 	while (size.rows && size.bytes > max_bytes)
-		if (drop_oldest(s, dropped, err) < 0 || store_epoch_size(s, &size, err) < 0)
+		if (drop_oldest(s, g, dropped, err) < 0 || store_epoch_size(s, &size, err) < 0)
 			return -1;
 	return 0;
 }
@@ -249,12 +307,13 @@ int store_fleet_first(struct store *s, int64_t **module, uint32_t *n, struct err
 
 int store_fleet_clear(struct store *s, struct err *err)
 {
-	return store_do(s, SQL_FLEET_CLEAR, err) < 0 ? -1 : store_do(s, SQL_EPOCH_CLEAR, err);
+	return store_do(s, SQL_FLEET_CLEAR, err) < 0 || store_do(s, SQL_EPOCH_CLEAR, err) < 0
+		       ? -1 : forget_machine(s, err);
 }
 
-/* --- values --- */
+/* --- who gives --- */
 
-int store_machine(struct store *s, uint8_t out[STORE_MACHINE], struct err *err)
+static int machine(struct store *s, uint8_t out[STORE_MACHINE], struct err *err)
 {
 	struct wr w = { 0 };
 	int rc = store_value_get(s, "machine", &w, err);
@@ -270,6 +329,91 @@ int store_machine(struct store *s, uint8_t out[STORE_MACHINE], struct err *err)
 	wr_free(&w);
 	return rc < 0 ? -1 : 0;
 }
+
+/* What was known when this machine gave last. */
+struct last {
+	struct digest was;		/* of id, to, and the file of this database */
+	uint32_t epoch;
+};
+
+static struct last last_of(const struct store *s, struct bytes id, const char *to,
+			   uint32_t epoch)
+{
+	uint64_t file[3] = { 0 };
+	struct wr w = { 0 };
+	struct statx st;
+
+	/* a file that was put back is another one, also where its number comes again */
+	if (statx(AT_FDCWD, s->file, 0, STATX_INO | STATX_BTIME, &st) == 0) {
+		file[0] = st.stx_ino;
+		file[1] = st.stx_mask & STATX_BTIME ? (uint64_t)st.stx_btime.tv_sec : 0;
+		file[2] = st.stx_mask & STATX_BTIME ? st.stx_btime.tv_nsec : 0;
+	}
+	wr_raw(&w, file, sizeof(file));
+	wr_raw(&w, to, strlen(to) + 1);
+	wr_raw(&w, id.p, id.n);
+	struct last now = { digest_of(wr_bytes(&w)), epoch };
+	wr_free(&w);
+	return now;
+}
+
+/* A machine that is not what it was, or whose week has come before, is another one.  *last is
+ * zeroed if it never gave. */
+static int look_back(struct store *s, const struct last *now, struct last *last,
+		     struct err *err)
+{
+	struct wr w = { 0 };
+	int rc = store_value_get(s, "giver", &w, err);
+
+	*last = (struct last){ 0 };
+	if (rc == 1 && w.n != sizeof(*last))
+		rc = store_damaged(s, "state", err);
+	else if (rc == 1)
+		memcpy(last, w.p, sizeof(*last));
+	wr_free(&w);
+	if (rc <= 0)
+		return rc;
+	return digest_equal(&last->was, &now->was) && last->epoch <= now->epoch
+		       ? 0 : forget_machine(s, err);
+}
+
+/* Rows of before there were givers. */
+static int adopt(struct store *s, const struct store_giver *g, struct err *err)
+{
+	sqlite3_stmt *q = store_sql(s, SQL_EPOCH_ADOPT, err);
+
+	if (!q)
+		return -1;
+	store_bind_blob(q, 1, (struct bytes){ g->machine, sizeof(g->machine) });
+	store_bind_text(q, 2, g->class);
+	return store_run(s, q, err);
+}
+
+int store_giver(struct store *s, struct bytes id, const char *to, struct store_giver *g,
+		struct err *err)
+{
+	static const struct last never;
+	const struct last now = last_of(s, id, to, g->epoch);
+	uint8_t number[STORE_MACHINE];
+	struct wr w = { 0 };
+	struct last last;
+
+	if (look_back(s, &now, &last, err) < 0 || machine(s, number, err) < 0)
+		return -1;
+	wr_raw(&w, number, sizeof(number));
+	wr_raw(&w, id.p, id.n);
+	struct digest d = digest_of(wr_bytes(&w));
+	wr_free(&w);
+	memcpy(g->machine, d.b, sizeof(g->machine));
+	if (memcmp(&last, &now, sizeof(now)) == 0)
+		return 0;
+	if (memcmp(&last, &never, sizeof(last)) == 0 && adopt(s, g, err) < 0)
+		return -1;
+	return store_value_put(s, "giver", (struct bytes){ (const uint8_t *)&now, sizeof(now) },
+			       err);
+}
+
+/* --- values --- */
 
 int store_exchanged(struct store *s, uint64_t *out_ns, struct err *err)
 {

@@ -27,6 +27,8 @@ struct work_fleet_gives {
 	bool yes;
 };
 
+/* As whom this machine gives now; only where something is shared. */
+int work_fleet_giver(struct work *w, struct store_giver *g, struct err *err);
 /* NULL: it was not asked for. */
 struct work_fleet_wanted *work_fleet_wanted(const struct work_fleet *f,
 					    const struct digest *original);

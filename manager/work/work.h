@@ -36,6 +36,9 @@ struct work_fleet {
 	uint64_t next_ms, retry_ms;	/* w->now_ms() */
 	struct work_fleet_given *given;	/* what the one under way gives, in its order */
 	uint32_t ngiven;
+	uint8_t machine[STORE_MACHINE];	/* as whom */
+	char class[STORE_CLASS];
+	bool asks;			/* it asks for what the fleet has, too */
 	struct work_fleet_wanted *wanted;	/* by digest; what it asks for */
 	uint32_t nwanted;
 	struct work_fleet_gives *gives;	/* which modules are given, as far as it was asked */

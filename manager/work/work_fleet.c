@@ -46,6 +46,28 @@ static bool shares(const struct work *w)
 	return w->policy->share_conninfo && w->policy->share_conninfo[0];
 }
 
+/* The store's number with the system's, so that a machine which was copied with its store
+ * counts as another one, once it has a number of its own.  Neither can be told from what comes
+ * of it. */
+int work_fleet_giver(struct work *w, struct store_giver *g, struct err *err)
+{
+	const char *class = w->policy->share_class ? w->policy->share_class : "";
+	uint8_t id[32];			/* hex digits, if the system has any */
+	char path[PATH_MAX];
+	ssize_t n = 0;
+
+	*g = (struct store_giver){ .epoch = work_fleet_epoch() };
+	(void)snprintf(g->class, sizeof(g->class), "%s", class);
+	(void)snprintf(path, sizeof(path), "%s/etc/machine-id", w->options->host);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, id, sizeof(id));
+		close(fd);
+	}
+	return store_giver(w->store, (struct bytes){ id, n > 0 ? (size_t)n : 0 },
+			   w->policy->share_conninfo, g, err);
+}
+
 /* --- what is given --- */
 
 /* A package delivered the file, and nobody but root can have changed it since. */
@@ -97,22 +119,23 @@ bool work_fleet_gives_counts(struct work *w, const struct store_module *m)
 	return shares(w) && policy.share_layouts <= 1 && !m->refusal[0] && gives(w, m);
 }
 
-static int keep_module(struct work *w, const struct attribute_module *a, struct err *err)
+static int keep_module(struct work *w, const struct store_giver *g,
+		       const struct attribute_module *a, struct err *err)
 {
 	struct store_module m;
 	int rc = store_module_by_id(w->store, (int64_t)a->module, &m, err);
 
 	if (rc <= 0 || m.refusal[0] || !gives(w, &m) || !is_of_many(w, &m))
 		return rc < 0 ? -1 : 0;
-	return store_epoch_add(w->store, &m.original, work_fleet_epoch(), a, err);
+	return store_epoch_add(w->store, g, &m.original, a, err);
 }
 
 void work_fleet_seen(struct work *w, const struct attribution *a)
 {
 	uint64_t most = (uint64_t)w->policy->share_queue_mib << 20;
+	struct store_giver g;
 	struct err err = { 0 };
 	uint32_t dropped = 0;
-	int rc = 0;
 
 	if (!shares(w))
 		return;
@@ -120,10 +143,11 @@ void work_fleet_seen(struct work *w, const struct attribution *a)
 		role_log_err(&err);
 		return;
 	}
+	int rc = work_fleet_giver(w, &g, &err);
 	for (uint32_t i = 0; i < a->nmodule && rc == 0; i++)
-		rc = keep_module(w, &a->module[i], &err);
+		rc = keep_module(w, &g, &a->module[i], &err);
 	if (rc == 0)
-		rc = store_epoch_prune(w->store, work_fleet_epoch(), most, &dropped, &err);
+		rc = store_epoch_prune(w->store, &g, most, &dropped, &err);
 	if (rc < 0)
 		store_rollback(w->store);
 	if (rc < 0 || store_commit(w->store, &err) < 0)
@@ -134,7 +158,7 @@ void work_fleet_seen(struct work *w, const struct attribution *a)
 			  "dropped before they were given", dropped);
 }
 
-/* --- the request --- */
+/* --- the request: of one giver, whose number and class are its own --- */
 
 struct waiting {
 	struct digest original;
@@ -213,6 +237,13 @@ static bool judge_module(void *ctx, const struct store_module *m)
 	return true;
 }
 
+static bool is_of_giver(const struct fleet_request *q, const struct store_epoch *row)
+{
+	return memcmp(q->machine, row->machine, sizeof(q->machine)) == 0 &&
+	       strcmp(q->class, row->class) == 0;
+}
+
+/* The first that can be given says who gives this time. */
 static bool add_row(void *ctx, const struct store_epoch *row)
 {
 	struct building *b = ctx;
@@ -221,7 +252,8 @@ static bool add_row(void *ctx, const struct store_epoch *row)
 	const struct waiting *waiting = find_waiting(b, &row->original);
 	const char *why;
 
-	if (!waiting || !(row->kind == FLEET_SAMPLES ? waiting->samples : waiting->counts))
+	if (!waiting || !(row->kind == FLEET_SAMPLES ? waiting->samples : waiting->counts) ||
+	    (b->q.ngive && !is_of_giver(&b->q, row)))
 		return true;
 	*e = (struct fleet_evidence){ .digest = row->original,
 				      .kind = (enum fleet_kind)row->kind,
@@ -229,6 +261,8 @@ static bool add_row(void *ctx, const struct store_epoch *row)
 	fill(&row->profile, b->a, e);
 	if (row->kind > FLEET_EXECUTIONS || !fleet_evidence_is_good(e, &why))
 		return true;
+	memcpy(b->q.machine, row->machine, sizeof(b->q.machine));
+	memcpy(b->q.class, row->class, sizeof(b->q.class));
 	b->bytes += fleet_evidence_bytes(e);
 	f->given[f->ngiven++] = (struct work_fleet_given){ row->original, row->kind,
 							   row->epoch, row->sequence };
@@ -288,45 +322,29 @@ struct work_fleet_wanted *work_fleet_wanted(const struct work_fleet *f,
 				    by_digest) : NULL;
 }
 
-/* The store's number with the system's, so that a machine which was copied with its store
- * counts as another one, once it has a number of its own.  Neither can be told from what comes
- * of it. */
-static int machine_number(struct work *w, uint8_t out[STORE_MACHINE], struct err *err)
-{
-	uint8_t both[STORE_MACHINE + 32];	/* 32 hex digits, if the system has any */
-	char path[PATH_MAX];
-	ssize_t n = 0;
-
-	if (store_machine(w->store, both, err) < 0)
-		return -1;
-	(void)snprintf(path, sizeof(path), "%s/etc/machine-id", w->options->host);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0) {
-		n = read(fd, both + STORE_MACHINE, 32);
-		close(fd);
-	}
-	size_t bytes = STORE_MACHINE + (n > 0 ? (size_t)n : 0);
-	struct digest d = digest_of((struct bytes){ both, bytes });
-	memcpy(out, d.b, STORE_MACHINE);
-	return 0;
-}
-
 static int build(struct work *w, struct arena *a, struct wr *out, struct err *err)
 {
 	struct building b = { .w = w, .a = a };
 	struct work_fleet *f = &w->fleet;
+	struct store_giver g;
 
-	(void)snprintf(b.q.class, sizeof(b.q.class), "%s",
-		       w->policy->share_class ? w->policy->share_class : "");
 	b.q.give = arena_alloc(a, sizeof(*b.q.give) * FLEET_FILES);
 	b.q.want = arena_alloc(a, sizeof(*b.q.want) * FLEET_FILES);
 	free(f->given);
 	f->given = memory_new(FLEET_FILES, sizeof(*f->given));
 	f->ngiven = 0;
-	if (machine_number(w, b.q.machine, err) < 0 ||
-	    add_rows(&b, err) < 0 ||
-	    store_module_each(w->store, add_wish, &b, err) < 0)
+	if (work_fleet_giver(w, &g, err) < 0 || add_rows(&b, err) < 0)
 		return -1;
+	if (!b.q.ngive) {
+		memcpy(b.q.machine, g.machine, sizeof(b.q.machine));
+		memcpy(b.q.class, g.class, sizeof(b.q.class));
+	}
+	/* of the class that it is of now, what the fleet has is asked for */
+	f->asks = strcmp(b.q.class, g.class) == 0;
+	if (f->asks && store_module_each(w->store, add_wish, &b, err) < 0)
+		return -1;
+	memcpy(f->machine, b.q.machine, sizeof(f->machine));
+	memcpy(f->class, b.q.class, sizeof(f->class));
 	remember_wishes(f, &b.q);
 	fleet_request_write(&b.q, out);
 	return 0;

@@ -103,8 +103,12 @@ static int note_told(struct work *w, const struct fleet_answer *q, struct err *e
 			f->left_out++;
 			continue;
 		}
-		struct store_epoch e = { f->given[at].original, f->given[at].kind,
-					 f->given[at].epoch, f->given[at].sequence, { 0 } };
+		struct store_epoch e = { .original = f->given[at].original,
+					 .kind = f->given[at].kind,
+					 .epoch = f->given[at].epoch,
+					 .sequence = f->given[at].sequence };
+		memcpy(e.machine, f->machine, sizeof(e.machine));
+		memcpy(e.class, f->class, sizeof(e.class));
 		if (store_epoch_given(w->store, &e, err) < 0)
 			return -1;
 		f->refused += q->told[i].told == FLEET_REFUSED;
@@ -181,5 +185,5 @@ void work_fleet_answer(struct work *w)
 	if (f->left_out)
 		role_warn("share: %u of what came was left out, because it was wrong",
 			  f->left_out);
-	work_fleet_plan(w, good, left.waiting && f->taken);
+	work_fleet_plan(w, good, (left.waiting || !f->asks) && f->taken);
 }

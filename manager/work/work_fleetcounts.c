@@ -140,6 +140,7 @@ int work_fleet_counted(struct work *w, const struct store_module *m, struct byte
 {
 	struct store_profile given = { 0 };
 	struct blocktable t = { 0 };
+	struct store_giver g;
 	struct profile p;
 
 	if (!text.n || !work_fleet_gives_counts(w, m))
@@ -151,8 +152,9 @@ int work_fleet_counted(struct work *w, const struct store_module *m, struct byte
 	if (rc == 0)
 		rc = to_executions(&p, &t, &given, err);
 	if (rc == 0 && given.ncount)
-		rc = store_epoch_put(w->store, &m->original, FLEET_EXECUTIONS,
-				     work_fleet_epoch(), &given, err);
+		rc = work_fleet_giver(w, &g, err);
+	if (rc == 0 && given.ncount)
+		rc = store_epoch_put(w->store, &g, &m->original, FLEET_EXECUTIONS, &given, err);
 	store_profile_free(&given);
 	blocktable_free(&t);
 	arena_free(a);

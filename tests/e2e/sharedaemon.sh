@@ -197,6 +197,19 @@ policy ""
 check "nothing is shared any more" ctl policy reload
 check "nothing of the fleet is kept" test -z "$(fleet_column gzip)"
 check "nor of what waited" test "$(share_column queue_bytes)" = 0
+# --- and again, in the same week: what was given stays, and what comes counts beside it ---
+rows() { sql postgres "SELECT machine, sequence, weight FROM morph.contribution WHERE contributor = 'm1' AND kind = 0 AND $of_gzip ORDER BY machine"; }
+rows >"$root/before"
+policy "  conninfo: \"$(conninfo m1)\"
+  send: [\"$root/bin/gzip\"]"
+check "it shares again" ctl policy reload
+new_samples() { use_gzip; taken_in && [ "$(share_column waiting)" = 1 ]; }
+check_here "there are new samples" within 60 new_samples
+check "they are given" ctl share now
+check "beside those before" test "$(rows | grep -cvxFf "$root/before")" = 1
+check "which are as they were" test "$(rows | grep -cxFf "$root/before")" = 1
+policy ""
+check "nothing is shared any more" ctl policy reload
 check "undo" ctl undo "$root/bin/gzip"
 check_here "the daemon ends" stop_daemon
 check "as it began" same_file "$root/bin/gzip" "$root/orig/gzip"

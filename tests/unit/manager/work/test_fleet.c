@@ -6,6 +6,7 @@
 #include "lib/blocktable.h"
 #include "lib/fleetfile.h"
 #include "lib/io.h"
+#include "manager/store/store_db.h"
 #include "manager/work/fleetwork.h"
 #include "policy/setting.h"
 #include "tests/unit/manager/work/workscene.h"
@@ -38,11 +39,16 @@ static void put_table(void)
 	w.policy->share_conninfo = strdup("host=nowhere");
 }
 
-static void include_all(void)
+static void list_all(const char *key)
 {
 	for (unsigned i = 0; i < policy_nsetting; i++)
-		if (strcmp(policy_setting[i].key, "include") == 0)
+		if (strcmp(policy_setting[i].key, key) == 0)
 			(void)setting_add(&policy_setting[i], w.policy, "/var/tmp/*", NULL);
+}
+
+static void include_all(void)
+{
+	list_all("include");
 }
 
 /* An answer comes, as the parent would send it. */
@@ -234,11 +240,12 @@ static void what_is_told_does_not_come_again(void **state)
 	struct fleet_answer_told told[] = { { 0, FLEET_TAKEN }, { 2, FLEET_REFUSED },
 					    { 7, FLEET_TAKEN } };
 	const struct fleet_answer q = { .ntold = 3, .told = told };
+	struct store_giver g = { .class = "servers" };
 
 	(void)state;
-	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(store_epoch_put(w.store, &m.original, 0, 2960 + i, &p, &err),
-				 0);
+	for (g.epoch = 2960; g.epoch < 2963; g.epoch++)
+		assert_int_equal(store_epoch_put(w.store, &g, &m.original, 0, &p, &err), 0);
+	strcpy(w.fleet.class, g.class);
 	w.fleet.given = calloc(3, sizeof(*w.fleet.given));
 	w.fleet.ngiven = 3;
 	for (uint32_t i = 0; i < 3; i++)
@@ -430,33 +437,111 @@ static void it_is(const char *id)
 								   strlen(id) }, &err), 0);
 }
 
+/* As whom the parent was asked to give. */
+static void number_of(uint8_t out[FLEET_MACHINE], char class[FLEET_CLASS_MAX + 1])
+{
+	struct arena *a = arena_new();
+	struct fleet_request q = request(a);
+
+	memcpy(out, q.machine, FLEET_MACHINE);
+	if (class)
+		strcpy(class, q.class);
+	arena_free(a);
+}
+
+static void make_etc(void)
+{
+	char etc[256];
+
+	(void)snprintf(etc, sizeof(etc), "%s/etc", w.options->host);
+	(void)mkdir(etc, 0755);
+}
+
 static void a_copy_of_a_machine_is_another_one(void **state)
 {
-	uint8_t number[4][16], of_store[STORE_MACHINE];
-	static const char *const as[] = { NULL, "11112222333344445555666677778888\n",
+	uint8_t number[5][FLEET_MACHINE];
+	static const char *const as[] = { NULL, "11112222333344445555666677778888\n", NULL,
 					  "11112222333344445555666677779999\n",
 					  "11112222333344445555666677778888\n" };
-	char etc[256];
+	struct wr of_store = { 0 };
 
 	(void)state;
 	put_table();
-	(void)snprintf(etc, sizeof(etc), "%s/etc", w.options->host);
-	(void)mkdir(etc, 0755);
-	for (unsigned i = 0; i < 4; i++) {
-		struct arena *a = arena_new();
-
+	make_etc();
+	for (unsigned i = 0; i < 5; i++) {
 		if (as[i])
 			it_is(as[i]);
-		struct fleet_request q = request(a);
-		memcpy(number[i], q.machine, sizeof(number[i]));
+		number_of(number[i], NULL);
+	}
+	assert_int_equal(store_value_get(w.store, "machine", &of_store, &err), 1);
+	assert_memory_equal(number[1], number[2], FLEET_MACHINE);
+	for (unsigned i = 0; i < 5; i++)
+		for (unsigned k = 0; k < i; k++)
+			if (i != 2 || k != 1)
+				assert_memory_not_equal(number[i], number[k], FLEET_MACHINE);
+	assert_memory_not_equal(number[4], of_store.p, FLEET_MACHINE);
+	wr_free(&of_store);
+	work_fleet_free(&w);
+}
+
+static void who_shares_again_is_another_one(void **state)
+{
+	uint8_t was[FLEET_MACHINE], is[FLEET_MACHINE];
+
+	(void)state;
+	put_table();
+	assert_int_equal(work_apply_fleet(&w, &err), 0);
+	number_of(was, NULL);
+	w.policy->share_conninfo[0] = '\0';
+	assert_int_equal(work_apply_fleet(&w, &err), 0);
+	w.policy->share_conninfo[0] = 'h';
+	assert_int_equal(work_apply_fleet(&w, &err), 0);
+	number_of(is, NULL);
+	assert_memory_not_equal(is, was, FLEET_MACHINE);
+	work_fleet_free(&w);
+}
+
+static void counted_once(uint32_t at)
+{
+	struct store_count count = { at, 256 };
+	const struct store_profile p = { .ncount = 1, .count = &count };
+	struct store_giver g;
+
+	assert_int_equal(work_fleet_giver(&w, &g, &err), 0);
+	assert_int_equal(store_epoch_put(w.store, &g, &m.original, FLEET_EXECUTIONS, &p, &err),
+			 0);
+}
+
+/* Each is given in the class in which it was counted, the older first; what the fleet has is
+ * asked for in the present one. */
+static void each_class_gets_its_own(void **state)
+{
+	struct fleet_answer_told told = { 0, FLEET_TAKEN };
+	const struct fleet_answer q = { .ntold = 1, .told = &told };
+	static const char *const class[] = { "desktops", "servers" };
+
+	(void)state;
+	include_all();
+	list_all("send");
+	put_table();
+	for (unsigned i = 0; i < 2; i++) {
+		free(w.policy->share_class);
+		w.policy->share_class = strdup(class[i]);
+		counted_once(i + 1);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		struct arena *a = arena_new();
+		struct fleet_request r = request(a);
+
+		assert_string_equal(r.class, class[i]);
+		assert_true(r.ngive == 1 && r.give[0].block[0].block == i + 1);
+		assert_int_equal(r.nwant, i);
+		w.fleet.under_way = true;
+		answered(&q, "");
+		assert_int_equal(waiting(), 1 - i);
+		assert_true((w.fleet.next_ms <= w.now_ms() + 10000) == (i == 0));
 		arena_free(a);
 	}
-	assert_int_equal(store_machine(w.store, of_store, &err), 0);
-	assert_memory_not_equal(number[1], number[0], 16);
-	assert_memory_not_equal(number[1], number[2], 16);
-	assert_memory_equal(number[1], number[3], 16);
-	for (unsigned i = 0; i < 4; i++)
-		assert_memory_not_equal(number[i], of_store, 16);
 	work_fleet_free(&w);
 }
 
@@ -474,6 +559,8 @@ int main(void)
 		TEST(a_first_layout_need_not_wait_for_own_samples),
 		TEST(each_original_is_asked_for),
 		TEST(a_copy_of_a_machine_is_another_one),
+		TEST(who_shares_again_is_another_one),
+		TEST(each_class_gets_its_own),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
