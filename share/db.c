@@ -1,6 +1,9 @@
 /* db.c - one connection to a fleet's database; see db.h
  *
- * libpq's blocking calls wait as long as the server likes, so only its other ones are used.
+ * libpq's blocking calls wait as long as the server likes, so only its other ones are used, and
+ * time is looked at between them.  Two things they do as long as they take: looking up the
+ * server's name, which the resolver bounds, and computing what a server asks for, of which the
+ * process has a limit (main.c).
  *
  * Tested by tests/e2e/share.sh.
  */
@@ -14,6 +17,7 @@
 #include <time.h>
 
 #include "lib/err.h"
+#include "lib/utf8.h"
 
 enum { MAX_KEYWORDS = 64, CONNECT_MS = 15000, ANSWER_MS = 75000 };
 
@@ -105,6 +109,17 @@ static bool wait_for(const struct db *db, short events, uint64_t most_ms, struct
 	return err_set(err, ERR_SYS, "the server does not answer"), false;
 }
 
+/* Where it goes to now, of several that the conninfo may name. */
+static void note_server(struct db *db)
+{
+	const char *host = PQhost(db->conn), *port = PQport(db->conn);
+	char text[128];
+
+	(void)snprintf(text, sizeof(text), "%.100s port %.10s", host ? host : "",
+		       port ? port : "");
+	utf8_escape(text, db->server, sizeof(db->server));
+}
+
 static int finish_connecting(struct db *db, struct err *err)
 {
 	PostgresPollingStatusType s = PGRES_POLLING_WRITING;
@@ -115,6 +130,7 @@ static int finish_connecting(struct db *db, struct err *err)
 		short events = s == PGRES_POLLING_READING ? POLLIN : POLLOUT;
 		if (!wait_for(db, events, CONNECT_MS, err))
 			return err_wrap(err, "connection");
+		note_server(db);
 		s = PQconnectPoll(db->conn);
 	}
 	return 0;

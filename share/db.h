@@ -15,6 +15,7 @@ struct err;
 struct db {
 	PGconn *conn;
 	uint64_t deadline_ms;		/* CLOCK_MONOTONIC */
+	char server[512];		/* its name and port, escaped, once it is spoken to */
 };
 
 uint64_t db_now_ms(void);

@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -38,23 +39,32 @@
 enum {
 	PARENT_FD = 3, EXCHANGE_MS = 300000, INIT_MS = 600000, TEST_MS = 30000,
 	MEMORY_BYTES = 1 << 30,		/* what a server can make us take */
+	ROLE_CPU_S = 30, HAND_CPU_S = 5,	/* and compute; chosen */
 };
 
 static const char usage[] = "exchange | init CONNINFO | test [--user=NAME] CONNINFO";
 
-/* No core files, no new privileges, no endless memory; then the cage. */
-static int confine(struct err *err)
+/* No core files, no new privileges, no endless memory, no endless computing, which ends by
+ * SIGXCPU. */
+static int limit(rlim_t cpu_s, struct err *err)
 {
-	const struct rlimit none = { 0, 0 };
+	const struct rlimit none = { 0, 0 }, cpu = { cpu_s, cpu_s + 5 };
 #ifndef MORPH_SANITIZED
 	const struct rlimit memory = { MEMORY_BYTES, MEMORY_BYTES };
 
 	if (setrlimit(RLIMIT_AS, &memory) < 0)
 		return err_set(err, ERR_SYS, "setrlimit: %s", strerror(errno));
 #endif
-	if (setrlimit(RLIMIT_CORE, &none) < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	    prctl(PR_SET_DUMPABLE, 0) < 0)
+	if (setrlimit(RLIMIT_CPU, &cpu) < 0 || setrlimit(RLIMIT_CORE, &none) < 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_DUMPABLE, 0) < 0)
 		return err_set(err, ERR_SYS, "prctl: %s", strerror(errno));
+	return 0;
+}
+
+static int confine(rlim_t cpu_s, struct err *err)
+{
+	if (limit(cpu_s, err) < 0)
+		return -1;
 	return confine_role(CONFINE_SHARE, NULL, NULL, err) < 0 ? -1 : 0;
 }
 
@@ -95,7 +105,7 @@ static int run_exchange(void)
 	struct err err = { 0 };
 	struct wr answer = { 0 };
 
-	if (confine(&err) < 0 ||
+	if (confine(ROLE_CPU_S, &err) < 0 ||
 	    msg_receive(PARENT_FD, MSG_ROLE_PARENT, MSG_ROLE_SHARE, &m, &err) != 1) {
 		say_line(stderr, "morph-share: %s",
 			 err.text[0] ? err.text : "started without its parent");
@@ -118,29 +128,65 @@ static int run_exchange(void)
 
 /* --- by hand --- */
 
-static int finish(const char *what, struct db *db, int rc, const struct err *err)
+static struct {
+	struct db db;
+	int to;				/* a descriptor */
+	const char *begin;		/* of what is said there when it fails */
+} hand;
+
+static void say_text(const char *text)
+{
+	(void)!write(hand.to, text, strlen(text));	/* nowhere else to say it */
+}
+
+/* libpq computes without end: nothing of it can be used any more. */
+static void too_long(int sig)
+{
+	(void)sig;
+	say_text(hand.begin);
+	say_text("connection: server ");
+	say_text(hand.db.server);
+	say_text(": it asks for more computing than 5 s of CPU time\n");
+	_exit(1);
+}
+
+static struct db *begin(uint64_t most_ms, int to, const char *words)
+{
+	const struct sigaction a = { .sa_handler = too_long };
+
+	_Static_assert(HAND_CPU_S == 5, "too_long() says so");
+	hand.db.deadline_ms = db_now_ms() + most_ms;
+	hand.to = to;
+	hand.begin = words;
+	(void)sigaction(SIGXCPU, &a, NULL);	/* cannot fail for these */
+	return &hand.db;
+}
+
+static int finish(struct db *db, int rc, const struct err *err)
 {
 	db_close(db);
 	if (rc < 0)
-		say_line(stderr, "morphctl: share %s: %s", what, err->text);
+		say_line(stderr, "%s%s", hand.begin, err->text);
 	return rc < 0 ? err_exit_code(err) : 0;
 }
 
 static int run_init(const char *conninfo)
 {
-	struct db db = { .deadline_ms = db_now_ms() + INIT_MS };
+	struct db *db = begin(INIT_MS, STDERR_FILENO, "morphctl: share init: ");
 	struct err err = { 0 };
 	int from = 0;
 
-	int rc = db_open(&db, conninfo, &err);
+	int rc = limit(HAND_CPU_S, &err);
 	if (rc == 0)
-		rc = schema_install(&db, &from, &err);
+		rc = db_open(db, conninfo, &err);
+	if (rc == 0)
+		rc = schema_install(db, &from, &err);
 	if (rc == 0 && from == schema_version())
 		say_line(stdout, "schema %d is there already; its functions are these", from);
 	else if (rc == 0)
 		say_line(stdout, "schema %d in the place of %d; contributors are logins in "
 				 "role morph_contributor", schema_version(), from);
-	return finish("init", &db, rc, &err);
+	return finish(db, rc, &err);
 }
 
 static int become(const char *name, struct err *err)
@@ -158,18 +204,18 @@ static int become(const char *name, struct err *err)
 
 static int run_test(const char *user, const char *conninfo)
 {
-	struct db db = { .deadline_ms = db_now_ms() + TEST_MS };
+	struct db *db = begin(TEST_MS, STDOUT_FILENO, "does not work: ");
 	char line[512] = "";
 	struct err err = { 0 };
 
-	int rc = user && become(user, &err) < 0 ? -1 : confine(&err);
+	int rc = user && become(user, &err) < 0 ? -1 : confine(HAND_CPU_S, &err);
 	if (rc == 0)
-		rc = db_open(&db, conninfo, &err);
+		rc = db_open(db, conninfo, &err);
 	if (rc == 0)
-		rc = tryout_run(&db, line, &err);
-	db_close(&db);
+		rc = tryout_run(db, line, &err);
+	db_close(db);
 	if (rc < 0)
-		say_line(stdout, "does not work: %s%s%s", line, line[0] ? "; " : "", err.text);
+		say_line(stdout, "%s%s%s%s", hand.begin, line, line[0] ? "; " : "", err.text);
 	else
 		say_line(stdout, "works: %s", line);
 	return rc < 0 ? err_exit_code(&err) : 0;

@@ -9,6 +9,7 @@
 #include "manager/parent/sharing.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -131,7 +132,11 @@ static void say_end(int status, struct msg *told)
 {
 	char text[96];
 
-	if (WIFSIGNALED(status))
+	/* the limit that it gave itself (share/main.c) */
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)
+		(void)snprintf(text, sizeof(text), "the server asks for more computing than "
+			       "an exchange may take");
+	else if (WIFSIGNALED(status))
 		(void)snprintf(text, sizeof(text), "the part that shares ended by signal %d",
 			       WTERMSIG(status));
 	else

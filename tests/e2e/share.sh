@@ -351,6 +351,44 @@ else
 	skip "a full server" "tmpfs cannot be mounted here"
 fi
 
+# --- servers that are none: of one connection, on a port of their own ---
+cat >"$root/fake.pl" <<'END'
+use IO::Socket::INET;
+my $l = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1", Timeout => 60) or exit 1;
+$| = 1;
+print $l->sockport, "\n";
+my $c = $l->accept or exit 1;
+sub put { syswrite $c, $_[0] . pack("N", 4 + length $_[1]) . $_[1] }
+sub hear { sysread $c, my $said, 4096; $said }
+hear;
+if ($ARGV[0] eq "scram") {
+	put "R", pack("N", 10) . "SCRAM-SHA-256\0\0";
+	hear =~ /r=(.*)/s;
+	put "R", pack("N", 11) . "r=$1x,s=MDEyMzQ1Njc4OWFiY2RlZg==,i=2147483647";
+}
+hear;
+END
+fake() {		# HOW COMMAND...: "FAKE" in its arguments is where that is
+	local at how=$1
+	shift
+	rm -f "$root/at"
+	perl "$root/fake.pl" "$how" >"$root/at" &
+	looper=$!
+	for at in $(seq 100); do [ -s "$root/at" ] && break; sleep 0.1; done
+	at="host=127.0.0.1 port=$(cat "$root/at") dbname=fleet user=m1 sslmode=disable"
+	"${@//FAKE/$at}"
+	at=$?
+	kill "$looper" 2>/dev/null
+	wait "$looper" 2>/dev/null
+	return "$at"
+}
+echo "127.0.0.1:*:fleet:m1:secret1" >$etc/pass2 && chmod 600 $etc/pass2
+fails() { timeout 600 "$B/morphctl" "${@:2}" >"$root/out" 2>&1; [ $? = "$1" ]; }
+check "a server that makes one compute without end: a failure" fake scram fails 1 share test "FAKE passfile=$etc/pass2"
+check "that says so, and of which server" grep -qE "^does not work: connection: server 127.0.0.1 port [0-9]+: it asks for more computing" "$root/out"
+check "so for init" fake scram fails 1 share init "FAKE passfile=$etc/pass2"
+check "which says so, too" grep -q "^morphctl: share init: connection: server 127.0.0.1 port .* it asks for more computing" "$root/out"
+
 # --- a server that lies ---
 lie() {			# ROWS as "byte of the digest, kind, arrays..."
 	sql postgres "DROP FUNCTION IF EXISTS morph.fading(text)" "DROP FUNCTION IF EXISTS morph.take(bytea[], text)" \

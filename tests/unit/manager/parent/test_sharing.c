@@ -54,6 +54,8 @@ static int play(void)
 		return 99;
 	if (strstr(m.text, "play=exit"))
 		return 7;
+	if (strstr(m.text, "play=compute"))
+		return raise(SIGXCPU);
 	if (strstr(m.text, "play=deaf")) {
 		close(ROLE_FD_PARENT);
 		return pause();
@@ -162,12 +164,15 @@ static void no_other_is(void **state)
 static void what_it_hands_back_is_a_file(void **state)
 {
 	(void)state;
-	write_policy("conninfo: play=pipe\nconninfo: play=exit\nconninfo: play=deaf\n");
+	write_policy("conninfo: play=pipe\nconninfo: play=exit\nconninfo: play=deaf\n"
+		     "conninfo: play=compute\n");
 	assert_int_equal(share("play=pipe"), ERR_INPUT);
 	says("no file");
 	assert_int_equal(told.nfd, 0);
 	assert_int_equal(share("play=exit"), ERR_SYS);
 	says("exit code 7");
+	assert_int_equal(share("play=compute"), ERR_SYS);
+	says("asks for more computing");
 	assert_int_equal(share("play=deaf"), ERR_SYS);
 	says("signal 9");
 }
