@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "lib/err.h"
@@ -295,11 +296,12 @@ int db_do(struct db *db, const char *sql, struct err *err)
 
 const char *db_channel(const struct db *db)
 {
-	const char *host = PQhost(db->conn);
+	socklen_t n = sizeof(int);
+	int domain = -1;
 
-	return PQsslInUse(db->conn) ? "TLS"
-	       : !host || !host[0] || host[0] == '/' || host[0] == '@' ? "a local socket"
-								       : "no TLS";
+	/* what the conninfo says is not what it is: hostaddr is where it goes */
+	(void)getsockopt(PQsocket(db->conn), SOL_SOCKET, SO_DOMAIN, &domain, &n);
+	return PQsslInUse(db->conn) ? "TLS" : domain == AF_UNIX ? "a local socket" : "no TLS";
 }
 
 int64_t db_number(const PGresult *r, int row, int column, int64_t most)

@@ -252,6 +252,8 @@ check "which is no other login's" says "does not work: connection" \
 	share test "${tls/user=m1 /user=m13 } sslrootcert=$etc/root.crt passfile=$etc/pass"
 check "no TLS at all, where the server allows it, is told" says "giving and taking work; the network sees everything" \
 	share test "host=127.0.0.1 port=$port dbname=fleet user=m14 sslmode=disable"
+check "also where the conninfo names a socket beside it" says "connected by no TLS" \
+	share test "host=/nowhere hostaddr=127.0.0.1 port=$port dbname=fleet user=m14 sslmode=disable"
 
 # --- what does not work ---
 sql postgres "ALTER FUNCTION morph.merge(integer) RENAME TO merge_was" "CREATE FUNCTION morph.merge(integer) RETURNS integer LANGUAGE plpgsql AS 'BEGIN RAISE ''it is too much''; END'"
