@@ -53,6 +53,52 @@ static void add(struct keywords *k, const char *name, const char *value)
 	k->value[k->n++] = value;
 }
 
+static bool may_hold_password(const char *conninfo)
+{
+	if (strstr(conninfo, "://"))
+		return true;
+	for (const char *at = conninfo; (at = strcasestr(at, "pass")); at += 4)
+		if (strncasecmp(at, "passfile", 8) != 0)
+			return true;
+	return false;
+}
+
+/* libpq quotes what it cannot read.  Of what may be a password only signs that it misses, its
+ * own words, are told. */
+static int set_unreadable(struct err *err, const char *conninfo, const char *why)
+{
+	const char *first = strchr(why, '"'), *last = strrchr(why, '"');
+
+	while (first && first[1] && strchr("=]:/", first[1]) && first[2] == '"')
+		first = strchr(first + 3, '"');
+	if (!may_hold_password(conninfo) || !first || last == first)
+		set_line(err, "conninfo", why);
+	else
+		err_set(err, ERR_USAGE, "conninfo: %.*s\"...%.*s", (int)(first - why), why,
+			(int)strcspn(last, "\n"), last);
+	err->kind = ERR_USAGE;
+	return -1;
+}
+
+/* No password, and no part of one that was read as something else: errors and the server would
+ * tell that. */
+static int check_option(const PQconninfoOption *o, struct err *err)
+{
+	static const char *const place[] = { "host", "hostaddr", "port", "dbname" };
+
+	if (o->val && (strcmp(o->keyword, "password") == 0 ||
+		       strcmp(o->keyword, "sslpassword") == 0))
+		return err_set(err, ERR_USAGE,
+			       "conninfo: a %s stands where everybody can read it; libpq's "
+			       "passfile holds one, or a certificate does without", o->keyword);
+	for (size_t i = 0; i < sizeof(place) / sizeof(place[0]); i++)
+		if (o->val && o->val[0] && strcmp(o->keyword, place[i]) == 0 &&
+		    strchr(o->val + 1, '@'))
+			return err_set(err, ERR_USAGE, "conninfo: an @ in the %s: what stands "
+				       "before it is not read as a user", o->keyword);
+	return 0;
+}
+
 /* What is given stands after our defaults, and so holds. */
 static int read_conninfo(const char *conninfo, PQconninfoOption **all, struct keywords *k,
 			 struct err *err)
@@ -61,9 +107,8 @@ static int read_conninfo(const char *conninfo, PQconninfoOption **all, struct ke
 
 	*all = PQconninfoParse(conninfo, &why);
 	if (!*all) {
-		set_line(err, "conninfo", why ? why : "out of memory");
+		set_unreadable(err, conninfo, why ? why : "out of memory");
 		PQfreemem(why);
-		err->kind = ERR_USAGE;
 		return -1;
 	}
 	add(k, "application_name", "morph");
@@ -72,14 +117,8 @@ static int read_conninfo(const char *conninfo, PQconninfoOption **all, struct ke
 	add(k, "tcp_user_timeout", "30000");
 	add(k, "keepalives_idle", "30");
 	for (PQconninfoOption *o = *all; o->keyword; o++) {
-		bool secret = strcmp(o->keyword, "password") == 0 ||
-			      strcmp(o->keyword, "sslpassword") == 0;
-
-		if (o->val && secret)
-			return err_set(err, ERR_USAGE,
-				       "conninfo: a %s stands where everybody can read it; "
-				       "libpq's passfile holds one, or a certificate does "
-				       "without", o->keyword);
+		if (check_option(o, err) < 0)
+			return -1;
 		if (o->val)
 			add(k, o->keyword, o->val);
 	}

@@ -242,6 +242,17 @@ check "a file of passwords that everybody can read is none" says "does not work"
 chmod 600 $etc/pass
 check "no password in the conninfo" says "libpq's passfile" share test "$tls password=secret1"
 check "nor in a URI" says "stands where everybody" share test "postgresql://m1:secret1@localhost:$port/fleet"
+hides() {		# CONNINFO with the password topsecret, or with rhubarb in it
+	local out
+	out=$(share test "$1" 2>&1)
+	grep -q "does not work: conninfo: " <<<"$out" && ! grep -qE "tops|ecret|rhubarb" <<<"$out" || { echo "$out"; return 1; }
+}
+for c in 'postgresql://m1:topsecret@[::1/fleet' 'postgresql://m1:topsecret%zz@localhost/fleet' 'postgres://m1:tops/ecret@localhost/fleet' \
+	'postgresql://m1:tops/ecret@nowhere@localhost/fleet' 'host=localhost password=top secret rhubarb' "password='topsecret" \
+	'sslpassword=x topsecret=1' 'dbname=postgresql://m1:topsecret@localhost/fleet'; do
+	check "no part of a password in an error ($c)" hides "$c"
+done
+check "where there is none, what is wrong is told in full" says 'invalid connection option "hots"' share test "hots=x passfile=/etc/x"
 check "no password is told to whom nobody vouches for, if nothing is said" says 'root certificate file "' share test "${tls/ sslmode=verify-full/} passfile=$etc/pass"
 check "no plain connection" says "does not work" share test "host=127.0.0.1 port=$port dbname=fleet user=m1 sslmode=disable passfile=$etc/pass"
 
