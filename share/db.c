@@ -223,6 +223,11 @@ static int flush(struct db *db, struct err *err)
 	return left == 0 ? 0 : set_line(err, "connection", PQerrorMessage(db->conn));
 }
 
+static int other_form(struct err *err)
+{
+	return err_set(err, ERR_INPUT, "the server answers in another form than was asked for");
+}
+
 /* 1, and *out is the caller's; 0: there is none any more; -1. */
 static int next_result(struct db *db, PGresult **out, struct err *err)
 {
@@ -233,6 +238,11 @@ static int next_result(struct db *db, PGresult **out, struct err *err)
 			return set_line(err, "connection", PQerrorMessage(db->conn));
 	}
 	*out = PQgetResult(db->conn);
+	ExecStatusType s = PQresultStatus(*out);
+	if (*out && (s == PGRES_COPY_OUT || s == PGRES_COPY_IN || s == PGRES_COPY_BOTH)) {
+		PQclear(*out);		/* it would come again, without end */
+		return other_form(err);
+	}
 	return *out != NULL;
 }
 
@@ -317,7 +327,7 @@ PGresult *db_row(struct db *db, const char *sql, int n, const char *const *param
 	if (!r || (PQntuples(r) == 1 && PQnfields(r) == columns))
 		return r;
 	PQclear(r);
-	err_set(err, ERR_INPUT, "the server answers in another form than was asked for");
+	other_form(err);
 	return NULL;
 }
 

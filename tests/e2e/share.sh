@@ -378,6 +378,11 @@ if ($ARGV[0] eq "scram") {
 	put "R", pack("N", 10) . "SCRAM-SHA-256\0\0";
 	hear =~ /r=(.*)/s;
 	put "R", pack("N", 11) . "r=$1x,s=MDEyMzQ1Njc4OWFiY2RlZg==,i=2147483647";
+} elsif ($ARGV[0] eq "copy") {
+	put "R", pack("N", 0);
+	put "Z", "I";
+	hear;
+	put "H", pack("Cn", 0, 0);
 }
 hear;
 END
@@ -401,6 +406,8 @@ check "a server that makes one compute without end: a failure" fake scram fails 
 check "that says so, and of which server" grep -qE "^does not work: connection: server 127.0.0.1 port [0-9]+: it asks for more computing" "$root/out"
 check "so for init" fake scram fails 1 share init "FAKE passfile=$etc/pass2"
 check "which says so, too" grep -q "^morphctl: share init: connection: server 127.0.0.1 port .* it asks for more computing" "$root/out"
+check "a server that answers with what is to be copied" fake copy fails 1 share test FAKE
+check "answers in another form" grep -q "^does not work: the server answers in another form" "$root/out"
 
 # --- a server that lies ---
 lie() {			# ROWS as "byte of the digest, kind, arrays..."
