@@ -189,13 +189,14 @@ int db_open(struct db *db, const char *conninfo, struct err *err)
 
 	if (rc == 0) {
 		db->conn = PQconnectStartParams(k.name, k.value, 0);
-		if (!db->conn)
+		if (db->conn)
+			(void)PQsetNoticeReceiver(db->conn, no_notice, NULL);
+		else
 			rc = err_set(err, ERR_SYS, "out of memory");
 	}
 	PQconninfoFree(all);
 	if (rc < 0 || finish_connecting(db, err) < 0)
 		return -1;
-	(void)PQsetNoticeReceiver(db->conn, no_notice, NULL);
 	if (PQsetnonblocking(db->conn, 1) != 0)
 		return set_line(err, "connection", PQerrorMessage(db->conn));
 	return db_do(db, "SET bytea_output = hex; SET statement_timeout = '60s'; "

@@ -383,6 +383,10 @@ if ($ARGV[0] eq "scram") {
 	put "Z", "I";
 	hear;
 	put "H", pack("Cn", 0, 0);
+} elsif ($ARGV[0] eq "notice") {
+	put "R", pack("N", 0);
+	put "N", "SNOTICE\0C00000\0M\e[31mpainted\0\0";
+	put "E", "SFATAL\0C00000\0M\e[31mit ends\0\0";
 }
 hear;
 END
@@ -408,6 +412,9 @@ check "so for init" fake scram fails 1 share init "FAKE passfile=$etc/pass2"
 check "which says so, too" grep -q "^morphctl: share init: connection: server 127.0.0.1 port .* it asks for more computing" "$root/out"
 check "a server that answers with what is to be copied" fake copy fails 1 share test FAKE
 check "answers in another form" grep -q "^does not work: the server answers in another form" "$root/out"
+check "a server that says more than is asked" fake notice fails 1 share test FAKE
+check "is not heard" not grep -q painted "$root/out"
+check "and what it says of an error is no sign to a terminal" grep -q '^does not work: .*FATAL:  .x1b.31mit ends$' "$root/out"
 
 # --- a server that lies ---
 lie() {			# ROWS as "byte of the digest, kind, arrays..."
