@@ -10,7 +10,7 @@ share() { "$B/morphctl" share "$@"; }
 begin_fleet 14 'kill -CONT "$stopped" 2>/dev/null'
 check "a database without a schema says what to do" says "share init makes one" share test "$(conninfo m1 | sed s/dbname=fleet/dbname=postgres/)"
 check "init again changes nothing" says "is there already" share init "$(conninfo postgres)"
-check "test" says "works: connected by a local socket, login m1, schema 7, others' evidence from 5 contributors on, giving and taking work" \
+check "test" says "works: connected by a local socket, login m1, schema 8, others' evidence from 5 contributors on, giving and taking work" \
 	share test "$(conninfo m1)"
 check "and nothing of it stays" is 0 sql postgres "SELECT count(*) FROM morph.contribution"
 check "a login above the rules is no contributor" says "above the database's rules" share test "$(conninfo postgres)"
@@ -44,15 +44,14 @@ left out 0" client m9 1 want 7
 
 # --- by SQL, as a contributor who wants to know more ---
 sees() { sql m2 "$@"; }
-check "own rows can be read" is "m2" sees "SELECT DISTINCT contributor FROM morph.contribution"
-check "also under another role" is "m2" sees "SET ROLE morph_contributor" "SELECT DISTINCT contributor FROM morph.contribution"
-check "by a view" is 1 sees "SELECT count(*) FROM morph.mine"
-for table in merged fleet merged_now merged_newest fleet_newest budget setting version; do
+check "own rows can be read" is "m2|1" sees "SELECT min(contributor), count(*) FROM morph.mine"
+check "also under another role" is "m2" sees "SET ROLE morph_contributor" "SELECT DISTINCT contributor FROM morph.mine"
+for table in contribution merged fleet merged_now merged_newest fleet_newest budget setting version; do
 	check "not $table" says "permission denied" sees "SELECT * FROM morph.$table"
 done
 check "no rows of others by a function of one's own" is "" sees \
 	"CREATE FUNCTION pg_temp.peek(name, integer[]) RETURNS boolean COST 0.0001 LANGUAGE plpgsql AS \$\$ BEGIN IF \$1 <> 'm2' THEN RAISE 'saw %', \$1; END IF; RETURN true; END \$\$" \
-	"SELECT 1 FROM morph.contribution WHERE pg_temp.peek(contributor, block) AND contributor <> 'm2'"
+	"SELECT 1 FROM morph.mine WHERE pg_temp.peek(contributor, block) AND contributor <> 'm2'"
 check "no row for another" says "permission denied" sees "INSERT INTO morph.contribution SELECT * FROM morph.mine"
 check "no row changed" says "permission denied" sees "UPDATE morph.contribution SET contributor = 'm3'"
 check "none removed" says "permission denied" sees "DELETE FROM morph.contribution"
@@ -61,7 +60,11 @@ check "nothing made in the schema" says "permission denied" sees "CREATE TABLE m
 check "no other's role" says "permission denied" sees "SET ROLE morph_owner"
 check "no session of another" says "permission denied" sees "SET SESSION AUTHORIZATION m3"
 check "no inner function" says "permission denied" sees "SELECT * FROM morph.given('x', 0, '', 1, 0)"
+# A second wall: should somebody be given the table.
+sql postgres "GRANT SELECT ON morph.contribution TO morph_contributor"
+check "of the table itself no more" is "m2" sees "SELECT DISTINCT contributor FROM morph.contribution"
 check "no rules switched off" says "row-level security" sees "SET row_security = off" "SELECT * FROM morph.contribution"
+sql postgres "REVOKE SELECT ON morph.contribution FROM morph_contributor"
 # Names that the owner's functions use, in the only schema that a contributor can make things in.
 check "no table put in a function's way" sees "CREATE TEMP TABLE fleet(x integer)" "CREATE TEMP TABLE contribution(x integer)" \
 	"CREATE FUNCTION pg_temp.value_of(text) RETURNS double precision LANGUAGE sql AS 'SELECT 1::double precision'" \
@@ -292,7 +295,7 @@ older() {		# the first three migrations, and rows
 }
 check "an older schema" older
 check "does not serve" says "share init" client m1 1 give 7 0 0 9 "1:1"
-check "is brought up to date" says "schema 7 in the place of 3" share init "$(conninfo postgres)"
+check "is brought up to date" says "schema 8 in the place of 3" share init "$(conninfo postgres)"
 check "with what was in it" is 1 sql postgres "SELECT count(*) FROM morph.contribution"
 check "and serves" says "told 0 taken" client m1 1 give 7 0 0 9 "1:1"
 sql postgres "UPDATE morph.setting SET value = 0 WHERE name = 'merge_after_s'" "UPDATE morph.setting SET value = 26 WHERE name = 'late_epochs'"
