@@ -33,6 +33,9 @@
 --           did not see.  What is merged anew stands beside what it replaces, with a higher `made`, the
 --           newest counts.  Everybody merges what he gave himself, so nobody the files of a crowd that
 --           gives such as nobody has.
+-- MOVING    a database to another server (pg_dump) takes numbers of transactions along, which are of the
+--           time to come there, or others'.  So what is kept of them, `given`, `written` and `seen`, is
+--           higher by 2^48 for each server: what was seen before stays seen, what is given here is new.
 
 CREATE OR REPLACE FUNCTION value_of(n text) RETURNS double precision LANGUAGE sql STABLE
 SET search_path = morph, pg_temp
@@ -41,6 +44,28 @@ AS $$ SELECT value FROM setting WHERE name = n $$;
 CREATE OR REPLACE FUNCTION epoch_now() RETURNS integer LANGUAGE sql STABLE
 SET search_path = morph, pg_temp
 AS $$ SELECT floor(extract(epoch FROM now()) / 604800)::integer $$;
+
+-- Is this another server than the last one that wrote here?  Who finds that at the same time finds the same; nobody waits.
+CREATE OR REPLACE FUNCTION here() RETURNS void LANGUAGE sql
+SET search_path = morph, pg_temp
+AS $$ INSERT INTO cluster SELECT coalesce(max(number), 0) + 1, s.system_identifier FROM pg_control_system() s LEFT JOIN cluster ON true
+	GROUP BY s.system_identifier HAVING s.system_identifier IS DISTINCT FROM
+		(SELECT identifier FROM cluster ORDER BY number DESC LIMIT 1) $$;
+
+-- Behind here(): numbers of transactions as they are kept.
+CREATE OR REPLACE FUNCTION kept(x xid8) RETURNS xid8 LANGUAGE sql STABLE
+SET search_path = morph, pg_temp
+AS $$ SELECT (x::text::bigint + (SELECT max(number) FROM cluster) * 281474976710656)::text::xid8 $$;
+
+CREATE OR REPLACE FUNCTION seen_now() RETURNS pg_snapshot LANGUAGE sql STABLE
+SET search_path = morph, pg_temp
+AS $$ SELECT (kept(pg_snapshot_xmin(s)) || ':' || kept(pg_snapshot_xmax(s)) || ':' ||
+		coalesce((SELECT string_agg(kept(x)::text, ',' ORDER BY x) FROM pg_snapshot_xip(s) x), ''))::pg_snapshot
+	FROM pg_current_snapshot() s $$;
+
+-- What schemas below 8 kept is of nobody knows which server: all of theirs was seen.
+CREATE OR REPLACE FUNCTION seen_then(seen pg_snapshot) RETURNS pg_snapshot LANGUAGE sql IMMUTABLE
+AS $$ SELECT CASE WHEN pg_snapshot_xmin(seen) < '281474976710656' THEN '281474976710659:281474976710659:' ELSE seen END $$;
 
 -- What a client must know first.  `client` is the lowest version of its protocol that is served.
 DROP FUNCTION IF EXISTS hello();
@@ -106,6 +131,7 @@ DECLARE
 	spent record;
 	here bigint;
 BEGIN
+	PERFORM here();
 	IF d IS NULL OR k IS NULL OR c IS NULL OR e IS NULL OR m IS NULL OR s IS NULL OR entries IS NULL OR
 	   octet_length(d) <> 32 OR octet_length(m) <> 16 OR k NOT IN (0, 1) OR
 	   c !~ '^[a-z0-9._-]{0,32}$' OR s < 1 THEN
@@ -156,7 +182,7 @@ BEGIN
 	END IF;
 	UPDATE budget SET rows = rows + fresh::integer, counts = counts + more, written = written + entries
 		WHERE contributor = session_user AND epoch = e;
-	INSERT INTO contribution VALUES (d, k, c, e, session_user, m, s, w, b, n, ef, et, en, cb, ca, ct, cn, entries, pg_current_xact_id(),
+	INSERT INTO contribution VALUES (d, k, c, e, session_user, m, s, w, b, n, ef, et, en, cb, ca, ct, cn, entries, kept(pg_current_xact_id()),
 		(SELECT coalesce(sum(x::double precision), 0) FROM unnest(en) x), (SELECT coalesce(sum(x::double precision), 0) FROM unnest(cn) x))
 		ON CONFLICT (digest, kind, class, epoch, contributor, machine) DO UPDATE SET
 			sequence = excluded.sequence, weight = excluded.weight, block = excluded.block,
@@ -260,7 +286,7 @@ BEGIN
 	r.block := b.x; r.count := b.n;
 	r.edge_from := f.x; r.edge_to := f.y; r.edge_count := f.n;
 	r.call_block := t.x; r.call_at := t.y; r.call_target := t.z; r.call_count := t.n;
-	r.seen := pg_current_snapshot(); r.written := pg_current_xact_id_if_assigned(); r.at := clock_timestamp();
+	r.seen := seen_now(); r.written := kept(pg_current_xact_id_if_assigned()); r.at := clock_timestamp();
 	IF r.contributors < value_of('least_contributors') OR r.weight = 0 THEN
 		r.contributors := 0;	-- nothing, in the place of what there was
 	END IF;
@@ -321,7 +347,7 @@ DECLARE
 	p record;
 	r fleet;
 BEGIN
-	r.digest := d; r.kind := k; r.class := c; r.made := made; r.seen := pg_current_snapshot();
+	r.digest := d; r.kind := k; r.class := c; r.made := made; r.seen := seen_now();
 	SELECT coalesce(max(epoch), 0), coalesce(max(contributors), 0) INTO r.epoch, r.contributors FROM merged_now
 		WHERE digest = d AND kind = k AND class = c;
 	p := merge_epochs(d, k, c, 0, r.epoch);
@@ -349,10 +375,9 @@ BEGIN
 		made < number FOR UPDATE SKIP LOCKED));
 END $$;
 
--- Was it not there yet?  A snapshot of the time to come is of a database that was moved.
-CREATE OR REPLACE FUNCTION is_news(x xid8, seen pg_snapshot) RETURNS boolean LANGUAGE sql STABLE
-AS $$ SELECT seen IS NULL OR NOT pg_visible_in_snapshot(x, seen) OR
-	pg_snapshot_xmin(seen) > pg_snapshot_xmax(pg_current_snapshot()) $$;
+-- Was it not there yet?
+CREATE OR REPLACE FUNCTION is_news(x xid8, seen pg_snapshot) RETURNS boolean LANGUAGE sql IMMUTABLE
+AS $$ SELECT seen IS NULL OR NOT pg_visible_in_snapshot(x, seen) $$;
 
 -- Is it time to merge a file's epoch?  So many must have changed what they gave, that nobody's change shows.
 CREATE OR REPLACE FUNCTION is_due(d bytea, k integer, c text, e integer) RETURNS boolean LANGUAGE plpgsql STABLE
@@ -366,8 +391,8 @@ BEGIN
 	IF m.at > clock_timestamp() - make_interval(secs => value_of('merge_after_s')) THEN
 		RETURN false;
 	END IF;
-	IF m.contributors > 0 AND NOT is_news('0', m.seen) THEN
-		old := m.seen;
+	IF m.contributors > 0 THEN
+		old := seen_then(m.seen);
 	END IF;
 	RETURN (SELECT count(DISTINCT contributor) FROM contribution WHERE digest = d AND kind = k AND class = c AND epoch = e AND
 		(old IS NULL OR (given >= pg_snapshot_xmin(old) AND is_news(given, old)))) >=
@@ -378,7 +403,7 @@ END $$;
 CREATE OR REPLACE FUNCTION is_behind(d bytea, k integer, c text) RETURNS boolean LANGUAGE sql STABLE
 SET search_path = morph, pg_temp
 AS $$
-	SELECT EXISTS (SELECT FROM (SELECT seen FROM fleet WHERE digest = d AND kind = k AND class = c ORDER BY made DESC LIMIT 1) f
+	SELECT EXISTS (SELECT FROM (SELECT seen_then(seen) AS seen FROM fleet WHERE digest = d AND kind = k AND class = c ORDER BY made DESC LIMIT 1) f
 		JOIN merged m ON m.digest = d AND m.kind = k AND m.class = c
 		WHERE m.written >= pg_snapshot_xmin(f.seen) AND is_news(m.written, f.seen)) $$;
 
@@ -403,6 +428,7 @@ BEGIN
 	IF current_setting('transaction_isolation') <> 'read committed' THEN
 		RAISE 'merge: only in a transaction that sees what others have given meanwhile';
 	END IF;
+	PERFORM here();
 	FOR r IN SELECT DISTINCT digest, kind, class FROM merged WHERE epoch <= gone LOOP
 		DELETE FROM merged WHERE ctid = ANY (ARRAY(SELECT ctid FROM merged WHERE digest = r.digest AND
 			kind = r.kind AND class = r.class AND epoch <= gone FOR UPDATE SKIP LOCKED));

@@ -8,6 +8,13 @@ begin_fleet 16
 set_to() { sql postgres "UPDATE morph.setting SET value = $2 WHERE name = '$1'"; }
 # FIRST LAST BYTE EPOCH SEQUENCE COUNTS [EDGES]: each of these logins gives the same
 all() { local i; for i in $(seq "$1" "$2"); do client "m$i" 1 give "$3" 0 "$4" "$5" "${@:6}" >/dev/null || return 1; done; }
+# BYTE IN HEX, SEQUENCE, COUNT, NUMBERS OF LOGINS: given, and not merged by them
+given() {
+	local i
+	for i in "${@:4}"; do
+		sql "m$i" "SELECT morph.give(decode(repeat('$1', 32), 'hex'), 0, '', (SELECT epoch FROM morph.hello()), decode(repeat('01', 16), 'hex'), $2, '{1}', '{$3}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')" >/dev/null || return 1
+	done
+}
 merged() { sql "$1" "SELECT morph.merge(100)"; }
 
 # --- what plans tell ---
@@ -25,5 +32,41 @@ check "it has no index, and no filter of the database's" says "Function Scan on 
 for view in contribution merged fleet; do
 	check "no plan of $view" says "permission denied" explained m2 "$view"
 done
+
+# --- a server it moves to: numbers of transactions there are others ---
+numbers() {		# HOW MANY of them to use up
+	sql postgres "DO \$\$ BEGIN FOR i IN 1..$1 LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP; END \$\$"
+}
+numbers 5000
+given 14 1 1000 1 2 3 4 5 6
+given 15 1 1000 1 2 3 4 5
+check "what is there is merged" is 2 merged m1
+given 15 1 1000 6
+as_server "$pgbin/pg_dumpall" -h "$pg" -p "$port" -U postgres --roles-only >"$root/roles.sql"
+as_server "$pgbin/pg_dump" -h "$pg" -p "$port" -U postgres -C fleet >"$root/fleet.sql"
+stop_server
+move() {
+	make_server && start_server || return 1
+	cat "$root/roles.sql" "$root/fleet.sql" | as_server psql -Xq -h "$pg" -p "$port" -U postgres -d postgres >"$root/moved" 2>&1
+	[ "$(sql postgres "SELECT count(*) > 10 FROM morph.contribution")" = t ]
+}
+choose_server "$root/moved-to"
+check "it moves to another server" move
+check "whose numbers are lower" is t sql postgres "SELECT pg_current_xact_id() < '5000'"
+check "what was merged is there" says "of 6: 1:6000" client m9 1 want 20
+check "and not merged again" is "0 0" echo "$(merged m1) $(merged postgres)"
+given 14 2 900 2
+check "nobody merges what one has changed since" is "0 0" echo "$(merged m2) $(merged postgres)"
+check "it is not seen" says "of 6: 1:6000" client m9 1 want 20
+numbers 6000
+check "nor when the numbers of then are over" is "0 0" echo "$(merged m2) $(merged postgres)"
+given 14 2 900 1 3 4
+check "nor what four have" is "0 0" echo "$(merged m2) $(merged postgres)"
+given 14 2 900 5
+check "with the fifth it is" is "1 0" echo "$(merged m1) $(merged postgres)"
+check "and seen" says "of 6: 1:5400" client m9 1 want 20
+given 15 2 900 1 2 3 4
+check "what was given before it moved, and not merged yet, counts as well" is "1 0" echo "$(merged m1) $(merged postgres)"
+check "with the rest" says "of 6: 1:5400" client m9 1 want 21
 # PLANS-END
 done_testing
