@@ -344,6 +344,12 @@ int db_do(struct db *db, const char *sql, struct err *err)
 	return 0;
 }
 
+bool db_is_free(const struct db *db)
+{
+	return PQstatus(db->conn) == CONNECTION_OK &&
+	       PQtransactionStatus(db->conn) == PQTRANS_IDLE;
+}
+
 const char *db_channel(const struct db *db)
 {
 	socklen_t n = sizeof(int);

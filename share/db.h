@@ -35,6 +35,8 @@ int db_each(struct db *db, const char *sql, int n, const char *const *param,
 	    void (*row)(void *ctx, const PGresult *r), void *ctx, struct err *err);
 /* Several statements without parameters; results are thrown away. */
 int db_do(struct db *db, const char *sql, struct err *err);
+/* Can it be asked again after a failure?  Not if the connection is gone, or an answer due. */
+bool db_is_free(const struct db *db);
 
 /* "TLS", "a local socket" or "no TLS". */
 const char *db_channel(const struct db *db);

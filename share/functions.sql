@@ -416,35 +416,82 @@ AS $$
 	UNION
 	SELECT n.digest, n.kind, n.class, n.epoch FROM contribution n WHERE pg_has_role(session_user, 'morph_owner', 'MEMBER') $$;
 
--- Merges of that what is due, of so many at most; how many they were.  Whoever has given calls it.
+-- A file of which nothing is left needs no row.  Where there is another row, older, it is newer than that; and one that
+-- somebody merges now stands without it.
+CREATE OR REPLACE FUNCTION remove_empty(d bytea, k integer, c text) RETURNS void LANGUAGE sql
+SET search_path = morph, pg_temp
+AS $$
+	DELETE FROM fleet WHERE ctid = ANY (ARRAY(SELECT f.ctid FROM fleet f WHERE f.digest = d AND f.kind = k AND
+		f.class = c AND f.contributors = 0 AND
+		NOT EXISTS (SELECT FROM fleet o WHERE o.digest = d AND o.kind = k AND o.class = c AND o.ctid <> f.ctid) AND
+		NOT EXISTS (SELECT FROM merged m WHERE m.digest = d AND m.kind = k AND m.class = c) FOR UPDATE SKIP LOCKED)) $$;
+
+-- Weeks that are too old go, of some files at a time, in some seconds.  Which, is chosen by chance, for others
+-- choose as well; a file that fails stops no other.
+CREATE OR REPLACE FUNCTION expire() RETURNS void LANGUAGE plpgsql SET search_path = morph, pg_temp
+AS $$
+DECLARE
+	r record;
+	gone integer := epoch_now() - value_of('kept_epochs');
+	enough timestamptz := clock_timestamp() + interval '1 s';
+BEGIN
+	FOR r IN SELECT DISTINCT digest, kind, class, random() FROM (SELECT DISTINCT digest, kind, class FROM
+			(SELECT digest, kind, class FROM merged WHERE epoch <= gone LIMIT 1000) m) f ORDER BY 4 LIMIT 200 LOOP
+		EXIT WHEN clock_timestamp() > enough;
+		BEGIN
+			DELETE FROM merged WHERE ctid = ANY (ARRAY(SELECT ctid FROM merged WHERE digest = r.digest AND
+				kind = r.kind AND class = r.class AND epoch <= gone FOR UPDATE SKIP LOCKED));
+			PERFORM merge_fleet(r.digest, r.kind, r.class);
+			PERFORM remove_empty(r.digest, r.kind, r.class);
+		EXCEPTION WHEN OTHERS THEN
+			RAISE LOG 'expire: %', SQLERRM;
+		END;
+	END LOOP;
+	enough := clock_timestamp() + interval '1 s';
+	LOOP
+		DELETE FROM contribution WHERE ctid = ANY (ARRAY(SELECT ctid FROM contribution WHERE epoch <= gone
+			LIMIT 100 FOR UPDATE SKIP LOCKED));
+		EXIT WHEN NOT FOUND OR clock_timestamp() > enough;
+	END LOOP;
+	DELETE FROM budget WHERE ctid = ANY (ARRAY(SELECT ctid FROM budget WHERE epoch <= gone
+		LIMIT 1000 FOR UPDATE SKIP LOCKED));
+END $$;
+
+-- Merges of that what is due, of so many at most; how many they were.  Whoever has given calls it.  What fails stops
+-- no other, and is told if there was no other.  Where there is nothing to be merged, what is too old goes.
 CREATE OR REPLACE FUNCTION merge(most integer) RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = morph, pg_temp
 AS $$
 DECLARE
 	r record;
 	done integer := 0;
-	gone integer := epoch_now() - value_of('kept_epochs');
+	why text;
 BEGIN
 	IF current_setting('transaction_isolation') <> 'read committed' THEN
 		RAISE 'merge: only in a transaction that sees what others have given meanwhile';
+	ELSIF most <= 0 THEN
+		RETURN 0;
 	END IF;
 	PERFORM here();
-	FOR r IN SELECT DISTINCT digest, kind, class FROM merged WHERE epoch <= gone LOOP
-		DELETE FROM merged WHERE ctid = ANY (ARRAY(SELECT ctid FROM merged WHERE digest = r.digest AND
-			kind = r.kind AND class = r.class AND epoch <= gone FOR UPDATE SKIP LOCKED));
-		PERFORM merge_fleet(r.digest, r.kind, r.class);
-	END LOOP;
-	DELETE FROM contribution WHERE ctid = ANY (ARRAY(SELECT ctid FROM contribution WHERE epoch <= gone FOR UPDATE SKIP LOCKED));
-	DELETE FROM budget WHERE ctid = ANY (ARRAY(SELECT ctid FROM budget WHERE epoch <= gone FOR UPDATE SKIP LOCKED));
-	FOR r IN SELECT * FROM callers() WHERE is_due(digest, kind, class, epoch) ORDER BY random() LIMIT most LOOP
-		PERFORM merge_epoch(r.digest, r.kind, r.class, r.epoch);
-		PERFORM merge_fleet(r.digest, r.kind, r.class);
-		done := done + 1;
+	FOR r IN SELECT * FROM callers() WHERE is_due(digest, kind, class, epoch) ORDER BY random() LOOP
+		EXIT WHEN done >= most;
+		BEGIN
+			PERFORM merge_epoch(r.digest, r.kind, r.class, r.epoch);
+			PERFORM merge_fleet(r.digest, r.kind, r.class);
+			done := done + 1;
+		EXCEPTION WHEN OTHERS THEN
+			why := coalesce(why, SQLERRM);
+		END;
 	END LOOP;
 	FOR r IN SELECT digest, kind, class FROM callers() GROUP BY digest, kind, class HAVING is_behind(digest, kind, class)
 			LIMIT most - done LOOP
 		PERFORM merge_fleet(r.digest, r.kind, r.class);
 	END LOOP;
+	IF done = 0 AND why IS NOT NULL THEN
+		RAISE '%', why;
+	ELSIF done = 0 AND NOT FOUND THEN
+		PERFORM expire();
+	END IF;
 	RETURN done;
 END $$;
 
@@ -463,6 +510,9 @@ CREATE OR REPLACE FUNCTION own() RETURNS SETOF contribution
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = morph, pg_temp
 AS $$ SELECT * FROM contribution WHERE contributor = session_user $$;
 CREATE OR REPLACE VIEW mine AS SELECT * FROM own();
+
+-- What schemas below 8 left.
+SELECT remove_empty(digest, kind, class) FROM fleet WHERE contributors = 0;
 
 REVOKE ALL ON ALL TABLES IN SCHEMA morph FROM PUBLIC, morph_contributor;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA morph FROM PUBLIC, morph_contributor;

@@ -68,5 +68,43 @@ check "and seen" says "of 6: 1:5400" client m9 1 want 20
 given 15 2 900 1 2 3 4
 check "what was given before it moved, and not merged yet, counts as well" is "1 0" echo "$(merged m1) $(merged postgres)"
 check "with the rest" says "of 6: 1:5400" client m9 1 want 21
-# PLANS-END
+
+# --- weeks that go, and files that fail ---
+old_weeks() { sql postgres "SELECT count(*) FROM morph.merged WHERE epoch <= morph.epoch_now() - 26"; }
+sql postgres "INSERT INTO morph.merged(digest, kind, class, epoch, contributors, weight, block, count, edge_from, edge_to, edge_count, call_block, call_at, call_target, call_count, seen, written, at)
+	SELECT sha256(('tiny' || g)::bytea), 0, '', morph.epoch_now() - 26, 5, 5, '{1}', '{5}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', seen, written, at FROM generate_series(1, 2000) g,
+	(SELECT * FROM morph.merged ORDER BY made DESC LIMIT 1) m"
+sql postgres "INSERT INTO morph.fleet(digest, kind, class, epoch, contributors, weight, block, count, edge_from, edge_to, edge_count, call_block, call_at, call_target, call_count, seen)
+	SELECT digest, kind, class, epoch, contributors, weight, block, count, edge_from, edge_to, edge_count, call_block, call_at, call_target, call_count, seen FROM morph.merged WHERE epoch <= morph.epoch_now() - 26"
+sql postgres "INSERT INTO morph.contribution SELECT sha256(('tiny' || g)::bytea), 0, '', morph.epoch_now() - 26, 'm7', machine, 1, 5, '{1}', '{5}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', 1, given FROM generate_series(1, 2000) g,
+	(SELECT * FROM morph.contribution LIMIT 1) c"
+given 1e 1 100 1 2 3 4 5
+check "what is new is merged while the weeks of 2,000 files are over" is 1 sql m1 "SET statement_timeout = '2s'" "SELECT morph.merge(1)"
+goes() {
+	local i
+	for i in $(seq 60); do
+		[ "$(sql m1 "SET statement_timeout = '20s'" "SELECT morph.merge(1)")" = 0 ] || return 1
+		[ "$(old_weeks) $(sql postgres "SELECT count(*) FROM morph.contribution WHERE contributor = 'm7'")" = "0 0" ] && return 0
+	done
+	return 1
+}
+check "they go by and by" goes
+sql postgres "CREATE SEQUENCE morph.once" "GRANT USAGE ON SEQUENCE morph.once TO morph_owner" \
+	"CREATE FUNCTION morph.fails() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN IF get_byte(new.digest, 0) = 31 THEN RAISE ''it is broken''; END IF;
+		IF get_byte(new.digest, 0) = 32 AND nextval(''morph.once'') = 1 THEN RAISE ''it takes too long'' USING ERRCODE = ''57014''; END IF; RETURN new; END'" \
+	"CREATE TRIGGER fails BEFORE INSERT ON morph.fleet FOR EACH ROW EXECUTE FUNCTION morph.fails()" \
+	"INSERT INTO morph.merged SELECT decode(repeat('1f', 32), 'hex'), 0, '', morph.epoch_now() - 26, 5, 5, '{1}', '{5}', '{}', '{}', '{}', '{}', '{}', '{}', '{}' FROM generate_series(1, 1)"
+given 20 1 100 1 2 3 4
+check "a merging that takes too long is told" says "status 4 merging: server: it takes too long" client m5 1 give 32 0 0 1 "1:100" want 32
+check "and does not stop the next" says "of 5: 1:500" client m9 1 want 32
+given 21 1 100 1 2 3 4 5
+given 1f 1 100 1 2 3 4 5
+check "where one file fails another is merged" is 1 sql m1 "SELECT morph.merge(1)"
+check "and seen" says "of 5: 1:500" client m9 1 want 33
+check "then it is told" says "it is broken" sql m1 "SELECT morph.merge(1)"
+check "to nobody else" is 0 sql m9 "SELECT morph.merge(1)"
+sql postgres "DROP TRIGGER fails ON morph.fleet"
+check "when it does not fail any more it is merged" is 1 sql m1 "SELECT morph.merge(1)"
+check "nothing is left of files that have no week any more" is 0 sql postgres "SELECT count(*) FROM morph.fleet WHERE contributors = 0"
+check "and its old week goes" is "0 0" echo "$(sql m9 "SELECT morph.merge(1)") $(old_weeks)"
 done_testing
