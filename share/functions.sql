@@ -20,7 +20,11 @@
 --           is, and to one of `least_shares` parts of the sum, where there are so many.  Whose weight is
 --           below a tenth of the median does not count: else a crowd of tiny ones could scale all down.
 --           Epochs fade by half_life_d, and in the mean their contributors weigh no more than the median
---           of all contributors' best epochs: else liars would give in one of their own.
+--           of all contributors' best epochs: else liars would give in one of their own.  One of few
+--           contributors counts by the square of their part of the largest one's, else liars would have
+--           the weeks of before for themselves.  What is left: of N contributors in this week L weigh
+--           L + L (L / N)^2 s to the N - L, by all `late_epochs`; s is what the ones before sum up to,
+--           2.6 with 5 of them and 28 days.  Five liars of 21 are 26 %, ten of 26 are 47 %.
 -- SAMPLES   are kind 0.  Their edges and calls do not follow from blocks: each part is scaled for
 --           itself.
 -- EXECUTIONS are kind 1.  No edge out of a block, into it or call in it was executed more often
@@ -306,18 +310,19 @@ BEGIN
 END $$;
 
 -- What each epoch's counts of a part are multiplied by: in the mean its contributors weigh no more than the
--- median of all contributors' best epochs.
+-- median of all contributors' best epochs, and epochs of few weigh less.
 CREATE OR REPLACE FUNCTION epoch_scales(d bytea, k integer, c text, part integer)
 RETURNS TABLE(epoch integer, scale double precision) LANGUAGE sql STABLE SET search_path = morph, pg_temp
 AS $$
 	WITH given AS (SELECT contributor, sum(CASE WHEN part = 0 OR k = 1 THEN weight WHEN part = 1 THEN edge_weight ELSE call_weight END) w
 		FROM contribution WHERE digest = d AND kind = k AND class = c GROUP BY contributor, epoch),
 	best AS (SELECT max(w) w FROM given GROUP BY contributor HAVING max(w) > 0),
-	means AS (SELECT epoch, (CASE WHEN part = 0 OR k = 1 THEN weight ELSE (SELECT sum(n) FROM
+	means AS (SELECT epoch, (contributors::double precision / max(contributors) OVER ()) ^ 2 AS crowd,
+			(CASE WHEN part = 0 OR k = 1 THEN weight ELSE (SELECT sum(n) FROM
 			unnest(CASE part WHEN 1 THEN edge_count ELSE call_count END) n) END / contributors)::double precision w
 		FROM merged_now WHERE digest = d AND kind = k AND class = c)
-	SELECT means.epoch, least(1, (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY w) FROM best) / means.w)
-		FROM means WHERE means.w > 0 $$;
+	SELECT means.epoch, means.crowd *
+		least(1, (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY w) FROM best) / means.w) FROM means WHERE means.w > 0 $$;
 
 -- All epochs of a part in one, as of the newest.  Samples that become none are none.
 DROP FUNCTION IF EXISTS faded(bigint, integer), faded(bigint, integer, integer);

@@ -4,7 +4,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
 . tests/e2e/fleet.bash
-begin_fleet 16
+begin_fleet 21
 set_to() { sql postgres "UPDATE morph.setting SET value = $2 WHERE name = '$1'"; }
 # FIRST LAST BYTE EPOCH SEQUENCE COUNTS [EDGES]: each of these logins gives the same
 all() { local i; for i in $(seq "$1" "$2"); do client "m$i" 1 give "$3" 0 "$4" "$5" "${@:6}" >/dev/null || return 1; done; }
@@ -49,11 +49,20 @@ check "who did, does" is 1 merged m3
 all 1 9 20 0 1 "1:10000,2:20000,3:5000"
 all 10 14 20 -3 1 "7:1000000000"
 merge_anew
-check "five in a week of their own weigh what five are" says "1:90000 2:180000 3:45000 7:104055" client m9 1 want 20
+check "five in a week of their own weigh what five are" says "1:90000 2:180000 3:45000 7:32115" client m9 1 want 20
 all 1 9 21 -1 1 "1:10000,2:20000,3:5000"
 all 10 14 21 0 1 "7:1000000000"
 merge_anew
-check "also when the new week begins with them" says "2:151361 3:37840 7:174999" client m9 1 want 21
+check "also when the new week begins with them" says "2:151361 3:37840 7:54012" client m9 1 want 21
+set_to late_epochs 5
+all 1 16 26 0 1 "1:10000,2:20000"
+for e in 0 -1 -2 -3 -4; do all 17 21 26 "$e" 1 "7:1000000000"; done
+merge_anew
+share_of() {		# BYTE IN HEX, BLOCK: in percent
+	sql postgres "SELECT round(100 * sum(n) FILTER (WHERE b = $2) / sum(n)) FROM morph.evidence, unnest(block, count) u(b, n) WHERE digest = decode(repeat('$1', 32), 'hex')"
+}
+check "five of 21 who were there alone in all weeks before are 26 %, not 53" is 26 share_of 1a 7
+set_to late_epochs 26
 all 1 5 22 -1 1 "1:1000"
 all 1 5 22 0 1 "1:10"
 check "a week that has just begun takes nothing of the one before" says "1:4254" client m9 1 want 22
