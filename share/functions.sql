@@ -199,7 +199,8 @@ BEGIN
 END $$;
 
 -- What was given of a part, 0 blocks, 1 edges, 2 calls, by whom: contributors have numbers.  So many that
--- it is no endless work; of more than that chance decides, by names that nobody chooses for himself.
+-- it is no endless work; of more than that chance decides, by names that nobody chooses for himself.  Who has more
+-- than a part of `least_shares` of it comes last: else a few could fill it.
 DROP FUNCTION IF EXISTS scales(bytea, integer, text, integer), scaled(bytea, integer, text, integer),
 	scales(bytea, integer, text, integer, integer), scaled(bytea, integer, text, integer, integer),
 	merge_epoch(bytea, integer, text, integer), merge_fleet(bytea, integer, text);
@@ -208,7 +209,8 @@ RETURNS TABLE(who integer, x integer, y integer, z integer, n double precision) 
 SET search_path = morph, pg_temp
 AS $$
 	WITH by_chance AS (SELECT contributor, count(*) AS machines,
-			sum(sum(size)) OVER (ORDER BY hashtextextended(contributor || e || encode(d, 'hex'), 0), contributor) AS total
+			sum(sum(size)) OVER (ORDER BY sum(size) > value_of('merged_counts_most') / value_of('least_shares'),
+				hashtextextended(contributor || e || encode(d, 'hex'), 0), contributor) AS total
 			FROM contribution WHERE digest = d AND kind = k AND class = c AND epoch = e GROUP BY contributor),
 	chosen AS (SELECT contributor, machines, row_number() OVER (ORDER BY contributor)::integer AS who FROM by_chance
 			WHERE total <= value_of('merged_counts_most')),

@@ -86,7 +86,7 @@ check "more of a file than one may give" says "more than a contributor may give 
 client m1 1 give 30 0 0 1 "1:1,2:1" >/dev/null
 check "by several machines, too" says "of a file in an epoch" client m1 2 give 30 0 0 1 "1:1,2:1"
 check "what takes the place of one's own is not more" says "told 0 taken" client m1 1 give 30 0 0 2 "1:1,2:1,3:1"
-set_to counts_of_file_most 1000000
+set_to counts_of_file_most 500000
 set_to written_most 20
 check "as often as one likes" says "more than a contributor may give in an epoch" sql m6 "SELECT count(morph.give(decode(repeat('1f', 32), 'hex'), 0, $key, s, '{1}', '{1}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')) FROM generate_series(1, 30) s" \
 	"$(by_sql m6 1f 31 1 1)"
@@ -99,7 +99,11 @@ set_to merged_counts_most 20
 all 1 16 33 0 1 "1:100,2:100"
 merge_anew
 check "and of too much to be merged a part" says "of 10: 1:1000 2:1000" client m9 1 want 33
-set_to merged_counts_most 10000000
+all 1 4 36 0 1 "1:100,2:100,3:100"
+all 5 16 36 0 1 "1:100,2:100"
+merge_anew
+check "those who have most come last" says "of 10: 1:1000 2:1000" client m9 1 want 36
+set_to merged_counts_most 2500000
 all 1 5 34 0 1 "1:100"
 for i in 10 11 12 13 14; do for j in $(seq 100 160); do echo "$(by_sql "m$i" "$(printf %02x "$j")" 1 1 1);"; done | as_server psql -Xq -h "$pg" -p "$port" -U "m$i" -d fleet >/dev/null; done
 all 1 5 34 0 2 "1:200"

@@ -107,4 +107,21 @@ sql postgres "DROP TRIGGER fails ON morph.fleet"
 check "when it does not fail any more it is merged" is 1 sql m1 "SELECT morph.merge(1)"
 check "nothing is left of files that have no week any more" is 0 sql postgres "SELECT count(*) FROM morph.fleet WHERE contributors = 0"
 check "and its old week goes" is "0 0" echo "$(sql m9 "SELECT morph.merge(1)") $(old_weeks)"
+
+# --- how long a merging can take: as long as a client waits, with room ---
+big() {			# FIRST LAST BYTE IN HEX, CALLS
+	local i
+	for i in $(seq "$1" "$2"); do
+		sql "m$i" "SELECT morph.give(decode(repeat('$3', 32), 'hex'), 0, '', (SELECT epoch FROM morph.hello()), decode(repeat('01', 16), 'hex'), 1,
+			'{1}', '{1000}', '{}', '{}', '{}', c, a, t, n) FROM (SELECT array_agg(g) c, array_agg(g % 7) a, array_agg(g * 31 % 1000000) t, array_agg(1000::bigint) n FROM generate_series(1, $4) g) x" >/dev/null
+	done
+}
+ticks="SELECT sum(x::integer) FROM unnest((string_to_array(pg_read_file('/proc/self/stat'), ' '))[14:15]) x"
+big 1 5 28 50000
+used=$(sql postgres "SELECT morph.merge(1)" "$ticks" | paste -sd ' ')
+most=$(sql postgres "SELECT value FROM morph.setting WHERE name = 'merged_counts_most'")
+hz=$(getconf CLK_TCK)
+whole=$((${used#* } * (most / 250000) / hz))
+check "the most that is merged at once takes $whole s, clients wait 60" test "${used% *}" = 1 -a "$whole" -le 40
+check "five who give as much of a file as they may fit in it" is t sql postgres "SELECT $most >= 5 * value FROM morph.setting WHERE name = 'counts_of_file_most'"
 done_testing
