@@ -282,6 +282,8 @@ static PGresult *unless_failed(struct db *db, PGresult *r, struct err *err)
 	if (s == PGRES_TUPLES_OK || s == PGRES_COMMAND_OK)
 		return r;
 	const char *said = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
+	const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+	(void)snprintf(db->state, sizeof(db->state), "%s", state ? state : "");
 	set_line(err, "server", said ? said : PQresultErrorMessage(r));
 	PQclear(r);
 	return NULL;

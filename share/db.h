@@ -16,6 +16,7 @@ struct db {
 	PGconn *conn;
 	uint64_t deadline_ms;		/* CLOCK_MONOTONIC */
 	char server[512];		/* its name and port, escaped, once it is spoken to */
+	char state[6];			/* SQLSTATE of the last error, or empty */
 };
 
 uint64_t db_now_ms(void);

@@ -41,6 +41,39 @@
 --           time to come there, or others'.  So what is kept of them, `given`, `written` and `seen`, is
 --           higher by 2^48 for each server: what was seen before stays seen, what is given here is new.
 
+-- Contributors can make views of their own over all that is here, also over what they may not read, and keep
+-- transactions open that have read: so a view is replaced only where it is another one, and only what earlier
+-- schemas had is dropped, with all that is made of it.
+CREATE OR REPLACE FUNCTION make_view(name text, body text) RETURNS void LANGUAGE plpgsql
+SET search_path = morph, pg_temp
+AS $$
+DECLARE
+	old regclass := to_regclass('morph.' || name);
+	same boolean;
+BEGIN
+	EXECUTE 'CREATE VIEW trial AS ' || body;
+	same := pg_get_viewdef('trial'::regclass) = pg_get_viewdef(old);
+	DROP VIEW trial;
+	IF NOT same OR old IS NULL THEN
+		EXECUTE format('CREATE OR REPLACE VIEW %I AS %s', name, body);
+	END IF;
+EXCEPTION WHEN invalid_table_definition THEN	-- it had other columns
+	EXECUTE format('DROP VIEW %I CASCADE', name);
+	EXECUTE format('CREATE VIEW %I AS %s', name, body);
+END $$;
+
+DO $$
+DECLARE
+	f regprocedure;
+BEGIN
+	FOR f IN SELECT p.oid FROM pg_proc p WHERE pronamespace = 'morph'::regnamespace AND (
+			proname IN ('scaled', 'faded') OR (proname = 'scales' AND pronargs > 2) OR
+			(proname = 'take' AND prorettype = 'fleet'::regtype) OR
+			(proname IN ('merge_epoch', 'merge_fleet') AND prorettype <> 'void'::regtype)) LOOP
+		EXECUTE 'DROP FUNCTION ' || f || ' CASCADE';
+	END LOOP;
+END $$;
+
 CREATE OR REPLACE FUNCTION value_of(n text) RETURNS double precision LANGUAGE sql STABLE
 SET search_path = morph, pg_temp
 AS $$ SELECT value FROM setting WHERE name = n $$;
@@ -49,11 +82,13 @@ CREATE OR REPLACE FUNCTION epoch_now() RETURNS integer LANGUAGE sql STABLE
 SET search_path = morph, pg_temp
 AS $$ SELECT floor(extract(epoch FROM now()) / 604800)::integer $$;
 
--- Is this another server than the last one that wrote here?  Who finds that at the same time finds the same; nobody waits.
+-- Is this another server than the last one that wrote here?  Who finds that at the same time finds the same;
+-- nobody waits.
 CREATE OR REPLACE FUNCTION here() RETURNS void LANGUAGE sql
 SET search_path = morph, pg_temp
-AS $$ INSERT INTO cluster SELECT coalesce(max(number), 0) + 1, s.system_identifier FROM pg_control_system() s LEFT JOIN cluster ON true
-	GROUP BY s.system_identifier HAVING s.system_identifier IS DISTINCT FROM
+AS $$ INSERT INTO cluster SELECT coalesce(max(number), 0) + 1, s.system_identifier
+	FROM pg_control_system() s LEFT JOIN cluster ON true GROUP BY s.system_identifier
+	HAVING s.system_identifier IS DISTINCT FROM
 		(SELECT identifier FROM cluster ORDER BY number DESC LIMIT 1) $$;
 
 -- Behind here(): numbers of transactions as they are kept.
@@ -69,11 +104,11 @@ AS $$ SELECT (kept(pg_snapshot_xmin(s)) || ':' || kept(pg_snapshot_xmax(s)) || '
 
 -- What schemas below 8 kept is of nobody knows which server: all of theirs was seen.
 CREATE OR REPLACE FUNCTION seen_then(seen pg_snapshot) RETURNS pg_snapshot LANGUAGE sql IMMUTABLE
-AS $$ SELECT CASE WHEN pg_snapshot_xmin(seen) < '281474976710656' THEN '281474976710659:281474976710659:' ELSE seen END $$;
+AS $$ SELECT CASE WHEN pg_snapshot_xmin(seen) < '281474976710656' THEN '281474976710659:281474976710659:'
+	ELSE seen END $$;
 
 -- What a client must know first.  `client` is the lowest version of its protocol that is served.
-DROP FUNCTION IF EXISTS hello();
-CREATE FUNCTION hello(OUT client integer, OUT schema integer, OUT epoch integer, OUT bound integer,
+CREATE OR REPLACE FUNCTION hello(OUT client integer, OUT schema integer, OUT epoch integer, OUT bound integer,
 	OUT now bigint)
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = morph, pg_temp
 AS $$ SELECT 1, (SELECT number FROM version), epoch_now(), value_of('least_contributors')::integer,
@@ -186,8 +221,9 @@ BEGIN
 	END IF;
 	UPDATE budget SET rows = rows + fresh::integer, counts = counts + more, written = written + entries
 		WHERE contributor = session_user AND epoch = e;
-	INSERT INTO contribution VALUES (d, k, c, e, session_user, m, s, w, b, n, ef, et, en, cb, ca, ct, cn, entries, kept(pg_current_xact_id()),
-		(SELECT coalesce(sum(x::double precision), 0) FROM unnest(en) x), (SELECT coalesce(sum(x::double precision), 0) FROM unnest(cn) x))
+	INSERT INTO contribution VALUES (d, k, c, e, session_user, m, s, w, b, n, ef, et, en, cb, ca, ct, cn, entries,
+		kept(pg_current_xact_id()), (SELECT coalesce(sum(x::double precision), 0) FROM unnest(en) x),
+		(SELECT coalesce(sum(x::double precision), 0) FROM unnest(cn) x))
 		ON CONFLICT (digest, kind, class, epoch, contributor, machine) DO UPDATE SET
 			sequence = excluded.sequence, weight = excluded.weight, block = excluded.block,
 			count = excluded.count, edge_from = excluded.edge_from, edge_to = excluded.edge_to,
@@ -201,9 +237,6 @@ END $$;
 -- What was given of a part, 0 blocks, 1 edges, 2 calls, by whom: contributors have numbers.  So many that
 -- it is no endless work; of more than that chance decides, by names that nobody chooses for himself.  Who has more
 -- than a part of `least_shares` of it comes last: else a few could fill it.
-DROP FUNCTION IF EXISTS scales(bytea, integer, text, integer), scaled(bytea, integer, text, integer),
-	scales(bytea, integer, text, integer, integer), scaled(bytea, integer, text, integer, integer),
-	merge_epoch(bytea, integer, text, integer), merge_fleet(bytea, integer, text);
 CREATE OR REPLACE FUNCTION given(d bytea, k integer, c text, e integer, part integer)
 RETURNS TABLE(who integer, x integer, y integer, z integer, n double precision) LANGUAGE sql STABLE
 SET search_path = morph, pg_temp
@@ -264,14 +297,14 @@ AS $$
 		(SELECT coalesce(array_agg(scaled.scale ORDER BY scaled.who), '{}') FROM scaled) FROM lists $$;
 
 -- The newest of what was merged, and is kept.
-DROP FUNCTION IF EXISTS take(bytea[], text);
-DROP VIEW IF EXISTS merged_now, merged_newest, evidence, fleet_newest;
-CREATE VIEW merged_newest AS SELECT DISTINCT ON (digest, kind, class, epoch) * FROM merged
-	ORDER BY digest, kind, class, epoch, made DESC;
-CREATE VIEW merged_now AS SELECT * FROM merged_newest WHERE contributors > 0 AND epoch > epoch_now() - value_of('kept_epochs');
-CREATE VIEW fleet_newest AS SELECT DISTINCT ON (digest, kind, class) * FROM fleet ORDER BY digest, kind, class, made DESC;
-CREATE VIEW evidence AS SELECT digest, kind, class, epoch, contributors, weight, block, count, edge_from, edge_to, edge_count,
-	call_block, call_at, call_target, call_count FROM fleet_newest WHERE contributors > 0;
+SELECT make_view('merged_newest', 'SELECT DISTINCT ON (digest, kind, class, epoch) * FROM merged
+	ORDER BY digest, kind, class, epoch, made DESC');
+SELECT make_view('merged_now', 'SELECT * FROM merged_newest WHERE contributors > 0 AND
+	epoch > epoch_now() - (SELECT value_of(''kept_epochs''))');
+SELECT make_view('fleet_newest', 'SELECT DISTINCT ON (digest, kind, class) * FROM fleet
+	ORDER BY digest, kind, class, made DESC');
+SELECT make_view('evidence', 'SELECT digest, kind, class, epoch, contributors, weight, block, count, edge_from, edge_to,
+	edge_count, call_block, call_at, call_target, call_count FROM fleet_newest WHERE contributors > 0');
 
 -- All of it is as of one moment, which is noted with it: STABLE functions see what their caller does.
 CREATE OR REPLACE FUNCTION epoch_merged(d bytea, k integer, c text, e integer, made bigint) RETURNS merged
@@ -327,7 +360,6 @@ AS $$
 		least(1, (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY w) FROM best) / means.w) FROM means WHERE means.w > 0 $$;
 
 -- All epochs of a part in one, as of the newest.  Samples that become none are none.
-DROP FUNCTION IF EXISTS faded(bigint, integer), faded(bigint, integer, integer);
 CREATE OR REPLACE FUNCTION merge_epochs(d bytea, k integer, c text, part integer, newest integer,
 	OUT x integer[], OUT y integer[], OUT z integer[], OUT n bigint[])
 LANGUAGE sql STABLE SET search_path = morph, pg_temp SET work_mem = '64MB'
@@ -371,7 +403,7 @@ BEGIN
 END $$;
 
 -- As of the newest epoch: later on only that one's age is to be added.
-CREATE FUNCTION merge_fleet(d bytea, k integer, c text) RETURNS void
+CREATE OR REPLACE FUNCTION merge_fleet(d bytea, k integer, c text) RETURNS void
 LANGUAGE plpgsql SET search_path = morph, pg_temp
 AS $$
 DECLARE
@@ -410,7 +442,8 @@ END $$;
 CREATE OR REPLACE FUNCTION is_behind(d bytea, k integer, c text) RETURNS boolean LANGUAGE sql STABLE
 SET search_path = morph, pg_temp
 AS $$
-	SELECT EXISTS (SELECT FROM (SELECT seen_then(seen) AS seen FROM fleet WHERE digest = d AND kind = k AND class = c ORDER BY made DESC LIMIT 1) f
+	SELECT EXISTS (SELECT FROM (SELECT seen_then(seen) AS seen FROM fleet WHERE digest = d AND kind = k AND class = c
+			ORDER BY made DESC LIMIT 1) f
 		JOIN merged m ON m.digest = d AND m.kind = k AND m.class = c
 		WHERE m.written >= pg_snapshot_xmin(f.seen) AND is_news(m.written, f.seen)) $$;
 
@@ -508,7 +541,7 @@ SET search_path = morph, pg_temp
 AS $$ SELECT 0.5 ^ (greatest(epoch_now() - e, 0) * 7 / greatest(value_of('half_life_d'), 1)) $$;
 
 -- What the fleet knows of these files: the answer to a whole machine.
-CREATE FUNCTION take(d bytea[], c text) RETURNS SETOF evidence
+CREATE OR REPLACE FUNCTION take(d bytea[], c text) RETURNS SETOF evidence
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = morph, pg_temp
 AS $$ SELECT * FROM evidence WHERE digest = ANY (d) AND class = c ORDER BY digest, kind LIMIT 10000 $$;
 
@@ -516,7 +549,7 @@ AS $$ SELECT * FROM evidence WHERE digest = ANY (d) AND class = c ORDER BY diges
 CREATE OR REPLACE FUNCTION own() RETURNS SETOF contribution
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = morph, pg_temp
 AS $$ SELECT * FROM contribution WHERE contributor = session_user $$;
-CREATE OR REPLACE VIEW mine AS SELECT * FROM own();
+SELECT make_view('mine', 'SELECT * FROM own()');
 
 -- What schemas below 8 left.
 SELECT remove_empty(digest, kind, class) FROM fleet WHERE contributors = 0;

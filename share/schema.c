@@ -16,7 +16,6 @@
 
 static const char begin[] =
 	"BEGIN; SET LOCAL lock_timeout = '10s'; "
-	"SELECT pg_advisory_xact_lock(hashtext('morph.init')); "
 	"DO $$ BEGIN "
 	"IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'morph_owner') THEN "
 	"CREATE ROLE morph_owner NOLOGIN; END IF; "
@@ -24,9 +23,13 @@ static const char begin[] =
 	"CREATE ROLE morph_contributor NOLOGIN; END IF; "
 	"IF NOT pg_has_role(current_user, 'morph_owner', 'MEMBER') THEN "
 	"EXECUTE format('GRANT morph_owner TO %I', current_user); END IF; END $$; "
-	"CREATE SCHEMA IF NOT EXISTS morph AUTHORIZATION morph_owner; "
+	"CREATE SCHEMA IF NOT EXISTS morph AUTHORIZATION morph_owner";
+
+/* One at a time, by a lock that no contributor may take. */
+static const char enter[] =
 	"SET LOCAL ROLE morph_owner; SET LOCAL search_path = morph; "
 	"CREATE TABLE IF NOT EXISTS version(number integer NOT NULL); "
+	"LOCK TABLE version IN SHARE ROW EXCLUSIVE MODE; "
 	"INSERT INTO version SELECT 0 WHERE NOT EXISTS (SELECT FROM version)";
 
 /* The n-th migration, the first is 1; NULL: there are not so many. */
@@ -64,12 +67,29 @@ static int migrate(struct db *db, int from, int to, struct err *err)
 	return db_do(db, functions_sql, err) < 0 ? err_wrap(err, "functions") : 0;
 }
 
+/* Whoever owns the schema could change what protects contributors. */
+static int check_owner(struct db *db, struct err *err)
+{
+	PGresult *r = db_row(db, "SELECT pg_get_userbyid(nspowner) FROM pg_namespace "
+				 "WHERE nspname = 'morph'", 0, NULL, 1, err);
+
+	if (!r)
+		return -1;
+	const char *owner = PQgetvalue(r, 0, 0);
+	int rc = strcmp(owner, "morph_owner") == 0 ? 0 :
+		 err_set(err, ERR_REFUSED, "there is a schema morph of %.64s's, which is not "
+			 "taken over: DROP SCHEMA, or another database", owner);
+	PQclear(r);
+	return rc;
+}
+
 static int install(struct db *db, int *from, struct err *err)
 {
 	char update[64];
 	int to = schema_version();
 
-	if (db_do(db, begin, err) < 0)
+	if (db_do(db, begin, err) < 0 || check_owner(db, err) < 0 ||
+	    db_do(db, enter, err) < 0)
 		return -1;
 	PGresult *r = db_row(db, "SELECT number FROM version", 0, NULL, 1, err);
 	if (!r)
@@ -88,13 +108,39 @@ static int install(struct db *db, int *from, struct err *err)
 	return db_do(db, update, err);
 }
 
+/* What must change while nobody uses it waits for everybody's transactions. */
+static void add_who_stays(struct db *db, struct err *err)
+{
+	struct err untold, why = *err;
+	PGresult *r = db_row(db, "SELECT usename, pid, count(*) OVER () FROM "
+			     "pg_stat_activity a WHERE pid <> pg_backend_pid() AND "
+			     "usename IS NOT NULL AND EXISTS (SELECT FROM pg_locks l JOIN "
+			     "pg_class c ON c.oid = l.relation WHERE l.pid = a.pid AND "
+			     "l.granted AND l.database = (SELECT oid FROM pg_database WHERE "
+			     "datname = current_database()) AND c.relnamespace = "
+			     "to_regnamespace('morph')) ORDER BY xact_start, pid LIMIT 1",
+			     0, NULL, 3, &untold);
+
+	if (!r)
+		return;
+	const char *pid = PQgetvalue(r, 0, 1);
+	err_set(err, why.kind, "%.400s: login %.64s has a transaction open that uses the "
+		"schema (process %.16s, of %.16s such); try again when it has ended, "
+		"or SELECT pg_terminate_backend(%.16s) has ended it",
+		why.text, PQgetvalue(r, 0, 0), pid, PQgetvalue(r, 0, 2), pid);
+	PQclear(r);
+}
+
 int schema_install(struct db *db, int *from, struct err *err)
 {
 	struct err untold;
 
 	if (install(db, from, err) == 0)
 		return 0;
+	bool locked = strcmp(db->state, "55P03") == 0;	/* lock_not_available */
 	(void)db_do(db, "ROLLBACK", &untold);	/* the connection ends as well */
+	if (locked)
+		add_who_stays(db, err);
 	return -1;
 }
 
