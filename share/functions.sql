@@ -13,7 +13,8 @@
 --           security keeps from him.  Of contributions the own ones; of others what merging made of
 --           them, in which each block, edge and call is of at least `least_contributors`.  Nor is it
 --           merged again before so many have changed what they gave, and a tenth of all: else the
---           difference would be the one's who did.  What merge() costs tells who calls it still how
+--           difference would be the one's who did.  What was merged for fewer than `least_contributors`
+--           are now is not read either.  What merge() costs tells who calls it still how
 --           many rows there are of files that he gave himself (EXPLAIN's buffers, pg_stat_xact_all_tables).
 -- MERGING   is adding, of what at least `least_contributors` have.  In each epoch the counts of a
 --           contributor are scaled down to the median of all, so that liars weigh what their number
@@ -300,11 +301,16 @@ AS $$
 SELECT make_view('merged_newest', 'SELECT DISTINCT ON (digest, kind, class, epoch) * FROM merged
 	ORDER BY digest, kind, class, epoch, made DESC');
 SELECT make_view('merged_now', 'SELECT * FROM merged_newest WHERE contributors > 0 AND
-	epoch > epoch_now() - (SELECT value_of(''kept_epochs''))');
+	least >= (SELECT value_of(''least_contributors'')) AND epoch > epoch_now() - (SELECT value_of(''kept_epochs''))');
 SELECT make_view('fleet_newest', 'SELECT DISTINCT ON (digest, kind, class) * FROM fleet
 	ORDER BY digest, kind, class, made DESC');
-SELECT make_view('evidence', 'SELECT digest, kind, class, epoch, contributors, weight, block, count, edge_from, edge_to,
-	edge_count, call_block, call_at, call_target, call_count FROM fleet_newest WHERE contributors > 0');
+SELECT make_view('fleet_known', 'SELECT digest, kind, class, epoch, contributors, weight, block, count, edge_from,
+	edge_to, edge_count, call_block, call_at, call_target, call_count FROM fleet_newest WHERE contributors > 0 AND
+	least >= (SELECT value_of(''least_contributors''))');
+CREATE OR REPLACE FUNCTION all_known() RETURNS SETOF fleet_known
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = morph, pg_temp
+AS $$ SELECT * FROM fleet_known $$;
+SELECT make_view('evidence', 'SELECT * FROM all_known()');
 
 -- All of it is as of one moment, which is noted with it: STABLE functions see what their caller does.
 CREATE OR REPLACE FUNCTION epoch_merged(d bytea, k integer, c text, e integer, made bigint) RETURNS merged
@@ -319,7 +325,7 @@ BEGIN
 	b := merge_part(d, k, c, e, 0, NULL, NULL);
 	f := merge_part(d, k, c, e, 1, b.who, CASE k WHEN 1 THEN b.scale END);
 	t := merge_part(d, k, c, e, 2, b.who, CASE k WHEN 1 THEN b.scale END);
-	r.digest := d; r.kind := k; r.class := c; r.epoch := e; r.made := made;
+	r.digest := d; r.kind := k; r.class := c; r.epoch := e; r.made := made; r.least := value_of('least_contributors');
 	r.contributors := cardinality(b.who);
 	r.weight := coalesce((SELECT sum(n) FROM unnest(b.n) n), 0);
 	r.block := b.x; r.count := b.n;
@@ -387,7 +393,8 @@ DECLARE
 	r fleet;
 BEGIN
 	r.digest := d; r.kind := k; r.class := c; r.made := made; r.seen := seen_now();
-	SELECT coalesce(max(epoch), 0), coalesce(max(contributors), 0) INTO r.epoch, r.contributors FROM merged_now
+	SELECT coalesce(max(epoch), 0), coalesce(max(contributors), 0), coalesce(min(least), 0)
+		INTO r.epoch, r.contributors, r.least FROM merged_now
 		WHERE digest = d AND kind = k AND class = c;
 	p := merge_epochs(d, k, c, 0, r.epoch);
 	r.block := p.x; r.count := p.n;
@@ -543,7 +550,7 @@ AS $$ SELECT 0.5 ^ (greatest(epoch_now() - e, 0) * 7 / greatest(value_of('half_l
 -- What the fleet knows of these files: the answer to a whole machine.
 CREATE OR REPLACE FUNCTION take(d bytea[], c text) RETURNS SETOF evidence
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = morph, pg_temp
-AS $$ SELECT * FROM evidence WHERE digest = ANY (d) AND class = c ORDER BY digest, kind LIMIT 10000 $$;
+AS $$ SELECT * FROM fleet_known WHERE digest = ANY (d) AND class = c ORDER BY digest, kind LIMIT 10000 $$;
 
 -- For people.  The function is not made part of a caller's query, which EXPLAIN would show rows that are left out of.
 CREATE OR REPLACE FUNCTION own() RETURNS SETOF contribution
@@ -558,6 +565,6 @@ REVOKE ALL ON ALL TABLES IN SCHEMA morph FROM PUBLIC, morph_contributor;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA morph FROM PUBLIC, morph_contributor;
 GRANT USAGE ON SCHEMA morph TO morph_contributor;
 GRANT SELECT ON evidence, mine TO morph_contributor;
-GRANT EXECUTE ON FUNCTION hello(), own(), fading(integer), merge(integer), take(bytea[], text), give(bytea, integer, text, integer, bytea,
-	bigint, integer[], bigint[], integer[], integer[], bigint[], integer[], integer[], integer[], bigint[])
-	TO morph_contributor;
+GRANT EXECUTE ON FUNCTION hello(), own(), all_known(), fading(integer), merge(integer), take(bytea[], text),
+	give(bytea, integer, text, integer, bytea, bigint, integer[], bigint[], integer[], integer[], bigint[], integer[],
+	integer[], integer[], bigint[]) TO morph_contributor;

@@ -125,6 +125,23 @@ whole=$((${used#* } * (most / 250000) / hz))
 check "the most that is merged at once takes $whole s, clients wait 60" test "${used% *}" = 1 -a "$whole" -le 40
 check "five who give as much of a file as they may fit in it" is t sql postgres "SELECT $most >= 5 * value FROM morph.setting WHERE name = 'counts_of_file_most'"
 
+# --- more contributors than were enough before ---
+given 29 1 100 1 2 3 4 5
+merged m1 >/dev/null
+check "what five have is seen" says "of 5: 1:500" client m9 1 want 41
+set_to least_contributors 6
+check "when it is to be six it is not seen any more" is "status 0
+left out 0" client m9 1 want 41
+check "nor by people" is 0 sql m9 "SELECT count(*) FROM morph.evidence WHERE digest = decode(repeat('29', 32), 'hex')"
+given 29 1 100 6
+check "a sixth is not enough for merging it" is 0 merged m6
+check "nor is it seen" says "left out 0" client m9 1 want 41
+given 29 2 200 1 2 3 4 5 6
+check "six who changed it are" is 1 merged m6
+check "and it is" says "of 6: 1:1200" client m9 1 want 41
+set_to least_contributors 5
+check "five again: what five had is seen" says "of 5: 1:500" client m9 1 want 32
+
 # --- contributors in init's way ---
 share_init() { "$B/morphctl" share init "$(conninfo postgres)"; }
 hold() {		# SQL in a transaction of m14's that stays open
