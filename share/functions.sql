@@ -558,6 +558,18 @@ LANGUAGE sql STABLE SECURITY DEFINER SET search_path = morph, pg_temp
 AS $$ SELECT * FROM contribution WHERE contributor = session_user $$;
 SELECT make_view('mine', 'SELECT * FROM own()');
 
+-- The owner's: a login that is dropped and made again is another one, by the same name.  What was merged stays.
+CREATE OR REPLACE FUNCTION forget(who name) RETURNS bigint LANGUAGE plpgsql SET search_path = morph, pg_temp
+AS $$
+DECLARE
+	n bigint;
+BEGIN
+	DELETE FROM contribution WHERE contributor = who;
+	GET DIAGNOSTICS n = ROW_COUNT;
+	DELETE FROM budget WHERE contributor = who;
+	RETURN n;
+END $$;
+
 -- What schemas below 8 left.
 SELECT remove_empty(digest, kind, class) FROM fleet WHERE contributors = 0;
 

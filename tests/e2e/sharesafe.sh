@@ -142,6 +142,15 @@ check "and it is" says "of 6: 1:1200" client m9 1 want 41
 set_to least_contributors 5
 check "five again: what five had is seen" says "of 5: 1:500" client m9 1 want 32
 
+# --- a login that is another one ---
+sql postgres "DROP ROLE m16" "CREATE ROLE m16 LOGIN IN ROLE morph_contributor"
+given 2a 1 100 16
+sql postgres "DROP ROLE m16" "CREATE ROLE m16 LOGIN IN ROLE morph_contributor"
+check "no contributor makes it forget" says "permission denied" sql m15 "SELECT morph.forget('m16')"
+check "the owner does" is 1 sql postgres "SELECT morph.forget('m16')"
+check "who has the name now has nothing" is 0 sql m16 "SELECT count(*) FROM morph.mine"
+check "nor used anything up" is 0 sql postgres "SELECT count(*) FROM morph.budget WHERE contributor = 'm16'"
+
 # --- contributors in init's way ---
 share_init() { "$B/morphctl" share init "$(conninfo postgres)"; }
 hold() {		# SQL in a transaction of m14's that stays open
