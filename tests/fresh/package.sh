@@ -22,6 +22,7 @@ step() {		# NAME COMMAND...
 }
 version() { dpkg-parsechangelog -S Version; }
 deb() { echo "../morph_$(version)_amd64.deb"; }
+older_deb() { echo "../morph_$(dpkg-parsechangelog -l debian/changelog.old -S Version)_amd64.deb"; }
 tools() {
 	$apt install --no-install-recommends build-essential lintian debsums needrestart unattended-upgrades etckeeper mawk gawk &&
 		$apt build-dep --no-install-recommends ./
@@ -111,8 +112,7 @@ newer() {		# the same as another version
 }
 upgrade() { put_in && is_rewritten && works && morphctl --version | grep -qF "$(version)"; }
 older_is_refused() {
-	cp debian/changelog.old debian/changelog
-	! $apt install --allow-downgrades "$(deb)" && dpkg-query -W -f '${Status} ${Version}\n' morph | grep -q "^install ok installed .*\.1$"
+	! $apt install --allow-downgrades "$(older_deb)" && dpkg-query -W -f '${Status} ${Version}\n' morph | grep -q "^install ok installed .*\.1$"
 }
 stays_for() {		# REASON
 	local out
@@ -135,8 +135,7 @@ left_rewritten() {	# what MORPH_UNDO=no leaves is put back by the next one that 
 		$apt remove morph && [ ! -e /var/lib/morph/not-undone ]
 }
 older_is_refused_still() {
-	cp debian/changelog.old debian/changelog
-	! $apt install "$(deb)" && ! dpkg-query -W -f '${Status}\n' morph | grep -q "ok installed"
+	! $apt install "$(older_deb)" && ! dpkg-query -W -f '${Status}\n' morph | grep -q "ok installed"
 }
 purge() { $apt purge morph && [ ! -e /var/lib/morph ] && [ ! -e /etc/morph.yaml ] && [ ! -e /etc/morph.yaml.d ]; }
 
