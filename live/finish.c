@@ -6,10 +6,11 @@
  *           Only within a part would it go on with that part's result and arguments, should
  *           the tracer die.
  *
- * SIGNALS   A part that a signal ends is followed until the signal is delivered.  With a
- *           handler, or where it stops or ends the process, the sum so far is the result, as it
- *           would have been.  One that is ignored has come only because the thread is traced:
- *           the rest goes on.
+ * SIGNALS   A part that a signal ends is followed by the next one, before which the signal is
+ *           delivered.  With a handler, or where it stops or ends the process, the sum so far
+ *           is the result, as it would have been.  One that is ignored has come only because
+ *           the thread is traced: the rest goes on.  So it does where another thread has taken
+ *           the signal by then.
  *
  * Tested by tests/e2e/live.sh.
  */
@@ -33,6 +34,8 @@
 #include "live/threads.h"
 
 enum { ENTRY_OR_EXIT = SIGTRAP | 0x80 };	/* PTRACE_O_TRACESYSGOOD */
+/* Chosen: so often a rest is cut short by nothing that is told. */
+enum { MOST_CUTS = 4 };
 
 /* A filter of its system calls may allow the call and not what its rest is made by. */
 static bool is_allowed(const struct live_thread *x, const struct user_regs_struct *r)
@@ -68,7 +71,7 @@ bool finish_begin(const struct live_threads *t, struct live_thread *x)
 	x->goal = rest_goal(t->pid, t->pidfd, &x->regs);
 	if (x->goal == 0)
 		return false;
-	x->again = false;
+	x->cuts = 0;
 	if (make_part(t, x, 0)) {
 		x->stopped = false;
 		return true;
@@ -95,7 +98,7 @@ static void pass_on(struct live_thread *x, enum finish how)
 static bool is_ignored(const struct live_threads *t, int signal_no)
 {
 	static const uint64_t by_default = 1ull << (SIGCHLD - 1) | 1ull << (SIGURG - 1) |
-					   1ull << (SIGWINCH - 1);
+					   1ull << (SIGWINCH - 1) | 1ull << (SIGCONT - 1);
 	uint64_t bit = 1ull << (signal_no - 1), ignored = 0, caught = ~0ull;
 	char path[64], line[256];
 
@@ -118,6 +121,15 @@ static void meet_signal(const struct live_threads *t, struct live_thread *x, int
 		leave(x, 0);
 	else if (!is_ignored(t, signal_no) || !make_part(t, x, signal_no))
 		leave(x, signal_no);
+	x->cuts = 0;
+}
+
+/* A traced thread is told that the process continues, also when it was not stopped. */
+static void meet_stop(const struct live_threads *t, struct live_thread *x, int signal_no)
+{
+	if (signal_no != SIGTRAP || x->finish != FINISH_BEGINS || !make_part(t, x, 0))
+		leave(x, 0);
+	x->cuts = 0;
 }
 
 static bool is_broken(const struct live_threads *t, const struct live_thread *x, int64_t result)
@@ -127,8 +139,8 @@ static bool is_broken(const struct live_threads *t, const struct live_thread *x,
 	       live_descriptor(t->pid, x->regs.rdi) == DESCRIPTOR_SOCKET;
 }
 
-/* A part has come to its end.  One that was cut short is tried once more at once: what the
- * stop has left behind in the kernel (recvmmsg) may have done that. */
+/* A part has come to its end.  One that was cut short is tried once more: by a signal, which
+ * comes first, or by what the stop has left behind in the kernel (recvmmsg). */
 static void end_part(const struct live_threads *t, struct live_thread *x)
 {
 	struct user_regs_struct now;
@@ -140,14 +152,13 @@ static void end_part(const struct live_threads *t, struct live_thread *x)
 		x->regs.rax += now.rax;
 	(void)ptrace(PTRACE_SETREGS, x->tid, 0, &x->regs);
 	bool cut = rest_interrupted(result) || (result > 0 && (uint64_t)result < x->whole);
+	x->cuts = cut ? x->cuts + 1 : 0;
 
 	if (is_broken(t, x, result))
 		pass_on(x, FINISH_BROKEN);
-	else if (cut && x->again)
-		pass_on(x, FINISH_CUT);
-	else if ((!cut && (result <= 0 || x->whole == 0)) || !make_part(t, x, 0))
+	else if ((!cut && (result <= 0 || x->whole == 0)) || x->cuts > MOST_CUTS ||
+		 !make_part(t, x, 0))
 		leave(x, 0);
-	x->again = cut;
 }
 
 void finish_go_on(const struct live_threads *t, struct live_thread *x, int status)
@@ -162,9 +173,19 @@ void finish_go_on(const struct live_threads *t, struct live_thread *x, int statu
 		/* the part has not begun, or the thread goes on as itself already */
 		if (x->finish == FINISH_BEGINS)
 			(void)ptrace(PTRACE_SETREGS, x->tid, 0, &x->regs);
-		if (call || status >> 16 == PTRACE_EVENT_STOP)
+		if (status >> 16 == PTRACE_EVENT_STOP)
+			meet_stop(t, x, WSTOPSIG(status));
+		else if (call)
 			leave(x, 0);
 		else
 			meet_signal(t, x, WSTOPSIG(status));
 	}
+}
+
+void finish_end(struct live_thread *x)
+{
+	if (x->finish == FINISH_NONE)
+		return;
+	x->goal = 0;
+	(void)ptrace(PTRACE_INTERRUPT, x->tid, 0, 0);		/* or it has ended */
 }

@@ -13,4 +13,7 @@ bool finish_begin(const struct live_threads *t, struct live_thread *x);
 /* What it told meanwhile (waitpid); once all is done it is let go: x->asked is false then. */
 void finish_go_on(const struct live_threads *t, struct live_thread *x, int status);
 
+/* No further part of it. */
+void finish_end(struct live_thread *x);
+
 #endif

@@ -8,9 +8,11 @@
  *           One that is cut short with a part of its work is finished when the thread is let
  *           go (finish.h).
  *
- *           A signal that is ignored is not ignored where a thread is traced: it would wake
- *           another thread, in whatever that waits.  So none is stopped before all were seen to
- *           be in no call that matters.
+ *           A signal that is ignored is not ignored where a thread is traced.  One for the
+ *           process counts as one for its main thread, and what tells of a child as one for the
+ *           thread that has it: as soon as that is traced they wake another thread, in whatever
+ *           that is.  So these targets are stopped when all others stand, and go on before
+ *           these do.
  *
  * DEATH     PTRACE_O_EXITKILL is not set.  When the tracer dies the kernel lets all threads go
  *           on with the registers that they have: these are their own.
@@ -42,12 +44,13 @@
 #include "live/waiting.h"
 
 /* STRAGGLERS_NS: threads that cannot stop (they wait for a disk) are waited for so long.
+ * TARGETS_NS: others stand so much longer than they should, where a target comes to no CPU.
  * FINISH_NS: those that make the rest of a call.
  * YOUNG_NS: so much later than it should a call with a time limit may end.
  * REST_NS, REST_THREAD_NS: what comes after the stop takes about twice, as measured by
  * bench/live.sh with one thread, and more for each. */
-enum { STRAGGLERS_NS = 1000000000, FINISH_NS = 2000000000, YOUNG_NS = 2000000, REST_NS = 500000,
-       REST_THREAD_NS = 8000 };
+enum { STRAGGLERS_NS = 1000000000, TARGETS_NS = 20000000, FINISH_NS = 2000000000,
+       YOUNG_NS = 2000000, REST_NS = 500000, REST_THREAD_NS = 8000 };
 enum { ALARM_US = 200 };
 
 uint64_t live_clock_ns(void)
@@ -168,6 +171,13 @@ static void read_runs(const struct live_threads *t, struct live_thread *x)
 		x->time_ns = x->runs = 0;
 }
 
+static bool has_children(const struct live_threads *t, pid_t tid)
+{
+	char text[16];
+
+	return read_file(t, tid, "children", text, sizeof(text)) == 0 && text[0];
+}
+
 /* *runs: it is on a CPU, or waits for one. */
 static enum restart kind_of(const struct live_threads *t, const struct live_thread *x, long *nr,
 			    bool *runs)
@@ -218,6 +228,10 @@ static int look(const struct live_threads *t, struct live_thread *x, bool again,
 	enum restart kind = kind_of(t, x, &nr, &runs);
 	if (!again || runs || kind == RESTART_LIMITED)
 		read_runs(t, x);
+	/* it has none since, if it did not run */
+	if (!again && t->n > 1 &&
+	    (!before.seen || before.runs != x->runs || before.time_ns != x->time_ns))
+		x->parent |= has_children(t, x->tid);
 	bool old = is_old(x, &before, kind, runs);
 	x->limited = kind == RESTART_LIMITED || (runs && old);
 	x->seen = true;
@@ -227,6 +241,35 @@ static int look(const struct live_threads *t, struct live_thread *x, bool again,
 		nr, kind == RESTART_PARTIAL ? "may have done a part of its work" :
 		old ? "has a time limit" : "may not be made again");
 	return LIVE_NOT_NOW;
+}
+
+/* --- in which order they stop --- */
+
+/* Signals are sent to it that the process may ignore. */
+static bool is_target(const struct live_threads *t, const struct live_thread *x)
+{
+	return x->parent || x->tid == t->pid;
+}
+
+static void move_last(struct live_threads *t, bool parents)
+{
+	uint32_t n = t->n;
+
+	for (uint32_t i = t->n; i-- > 0;) {
+		struct live_thread x = t->thread[i];
+
+		if (parents ? !x.parent : !is_target(t, &x))
+			continue;
+		t->thread[i] = t->thread[--n];
+		t->thread[n] = x;
+	}
+}
+
+/* Targets are last, and of these those with children. */
+static void set_order(struct live_threads *t)
+{
+	move_last(t, false);
+	move_last(t, true);
 }
 
 /* --- stopping --- */
@@ -242,13 +285,9 @@ static bool is_ending(const struct live_threads *t, pid_t tid)
 	return !procstat_parse(text, &s) || s.state == 'Z' || s.state == 'X';
 }
 
-/* Looks once more, and stops it at once.  One that has ended is not asked. */
+/* It was looked at just before.  One that has ended is not asked. */
 static int ask(struct live_threads *t, struct live_thread *x, struct err *err)
 {
-	int rc = look(t, x, true, err);
-
-	if (rc != LIVE_DONE)
-		return rc;
 	if (t->asked_ns == 0)
 		t->asked_ns = live_clock_ns();
 	if (ptrace(PTRACE_SEIZE, x->tid, 0, PTRACE_O_TRACESYSGOOD) < 0) {
@@ -324,10 +363,10 @@ static void set_alarm(uint64_t in_ns)
 	(void)setitimer(ITIMER_REAL, &at, NULL);
 }
 
-/* Takes reports until nothing is left to do or the time is over; true: nothing is.  It waits
- * for the one that was asked last: it should come last, and nobody wakes us for the others,
- * whom we would only keep from a CPU. */
-static bool collect(struct live_threads *t, uint64_t until_ns)
+/* Takes reports, or those of targets, until nothing is left to do or the time is over; true:
+ * nothing is.  It waits for the one that was asked last: it should come last, and nobody wakes
+ * us for the others, whom we would only keep from a CPU. */
+static bool collect(struct live_threads *t, bool targets, uint64_t until_ns)
 {
 	uint64_t now = live_clock_ns();
 	bool all = true;
@@ -338,7 +377,8 @@ static bool collect(struct live_threads *t, uint64_t until_ns)
 		struct live_thread *x = &t->thread[i];
 		pid_t tid = x->tid;
 
-		while (i < t->n && x->tid == tid && x->asked && !x->stopped) {
+		while (i < t->n && x->tid == tid && x->asked && !x->stopped &&
+		       (!targets || is_target(t, x))) {
 			bool wait = live_clock_ns() < until_ns;
 
 			if (!collect_one(t, x, wait) && !wait) {
@@ -358,25 +398,43 @@ static int too_late(struct err *err)
 	return LIVE_NOT_NOW;
 }
 
-/* Asks those that were not asked yet. */
+/* Asks those that were not asked yet, of targets or of others. */
+static int ask_some(struct live_threads *t, bool targets, uint64_t deadline_ns, bool *new_ones,
+		    struct err *err)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct live_thread *x = &t->thread[i];
+
+		if (x->asked || is_target(t, x) != targets)
+			continue;
+		*new_ones = true;
+		int rc = t->asked_ns && live_clock_ns() > t->asked_ns + deadline_ns ?
+			 too_late(err) : LIVE_DONE;
+		if (rc == LIVE_DONE && !targets)
+			rc = look(t, x, true, err);
+		if (rc == LIVE_DONE)
+			rc = ask(t, x, err);
+		if (rc != LIVE_DONE)
+			return rc;
+		if (!x->asked)
+			forget(t, t->thread[i--].tid);
+	}
+	return LIVE_DONE;
+}
+
+/* Targets if there are no others, and these only if all may be stopped. */
 static int ask_new(struct live_threads *t, uint64_t deadline_ns, bool *new_ones,
 		   struct err *err)
 {
 	*new_ones = false;
 	if (update(t, err) < 0)
 		return LIVE_FAILED;
-	for (uint32_t i = 0; i < t->n; i++) {
-		if (t->thread[i].asked)
-			continue;
-		*new_ones = true;
-		int rc = t->asked_ns && live_clock_ns() > t->asked_ns + deadline_ns ?
-			 too_late(err) : ask(t, &t->thread[i], err);
-		if (rc != LIVE_DONE)
-			return rc;
+	int rc = ask_some(t, false, deadline_ns, new_ones, err);
+	for (uint32_t i = 0; i < t->n && rc == LIVE_DONE && !*new_ones; i++)
 		if (!t->thread[i].asked)
-			forget(t, t->thread[i--].tid);
-	}
-	return LIVE_DONE;
+			rc = look(t, &t->thread[i], true, err);
+	return rc == LIVE_DONE && !*new_ones ?
+	       ask_some(t, true, deadline_ns, new_ones, err) : rc;
 }
 
 /* The part of a pause in which all must have stopped: the rest is for what is then done, and
@@ -395,8 +453,9 @@ int live_threads_stop(struct live_threads *t, uint64_t pause_ns, struct err *err
 	int rc;
 
 	t->asked_ns = 0;
+	t->pause_ns = pause_ns;
 	while ((rc = ask_new(t, deadline_ns, &new_ones, err)) == LIVE_DONE && new_ones)
-		if (!collect(t, t->asked_ns + deadline_ns))
+		if (!collect(t, false, t->asked_ns + deadline_ns))
 			return too_late(err);
 	if (rc == LIVE_DONE && (t->ended || t->n == 0))
 		return err_set(err, ERR_SYS, "process %d has ended", (int)t->pid);
@@ -404,11 +463,11 @@ int live_threads_stop(struct live_threads *t, uint64_t pause_ns, struct err *err
 }
 
 /* Only a thread that is stopped can be let go of.  First those without a rest of a call: to
- * find out about it takes longer. */
+ * find out about it takes longer.  The last that was stopped comes first. */
 static void release(struct live_threads *t)
 {
 	for (int last = 0; last < 2; last++)
-		for (uint32_t i = 0; i < t->n; i++) {
+		for (uint32_t i = t->n; i-- > 0;) {
 			struct live_thread *x = &t->thread[i];
 
 			if (!x->stopped || (!last && rest_may_be(&x->regs)) ||
@@ -422,7 +481,7 @@ static void release(struct live_threads *t)
 /* Those that have not stopped in time have perhaps done so since, and go on; LIVE_DONE: all. */
 static int release_late(struct live_threads *t, struct err *err)
 {
-	bool all = collect(t, 0);
+	bool all = collect(t, false, 0);
 
 	release(t);
 	for (uint32_t i = 0; i < t->n && !all; i++)
@@ -448,13 +507,14 @@ int live_threads_look(struct live_threads *t, struct err *err)
 		if (look(t, &t->thread[i], false, first) != LIVE_DONE)
 			rc = LIVE_NOT_NOW;
 	}
+	set_order(t);
 	return rc;
 }
 
 static void let_go_until(struct live_threads *t, uint64_t until_ns)
 {
 	for (bool all = false; !all && live_clock_ns() < until_ns;) {
-		all = collect(t, live_clock_ns() + 1000000);
+		all = collect(t, false, live_clock_ns() + 1000000);
 		release(t);
 	}
 }
@@ -463,15 +523,41 @@ static void let_go_until(struct live_threads *t, uint64_t until_ns)
 static void finish_now(struct live_threads *t)
 {
 	for (uint32_t i = 0; i < t->n; i++)
-		if (t->thread[i].finish != FINISH_NONE)
-			(void)ptrace(PTRACE_INTERRUPT, t->thread[i].tid, 0, 0);
+		finish_end(&t->thread[i]);
 	let_go_until(t, live_clock_ns() + STRAGGLERS_NS);
+}
+
+/* A target that was asked to stop will do so once it has a CPU, or has just done so. */
+static bool target_is_due(const struct live_threads *t)
+{
+	struct procstat s;
+	char text[512];
+
+	for (uint32_t i = t->n; i-- > 0;) {
+		const struct live_thread *x = &t->thread[i];
+
+		if (is_target(t, x) && x->asked && !x->stopped &&
+		    read_file(t, x->tid, "stat", text, sizeof(text)) == 0 &&
+		    procstat_parse(text, &s) && (s.state == 'R' || s.state == 't'))
+			return true;
+	}
+	return false;
+}
+
+/* Before all targets have stopped nobody may go on, but in the end somebody must. */
+static void await_targets(struct live_threads *t, uint64_t until_ns)
+{
+	uint64_t last_ns = until_ns + TARGETS_NS;
+
+	while (!collect(t, true, until_ns) && until_ns < last_ns && target_is_due(t))
+		until_ns = live_clock_ns() + 1000000;
 }
 
 void live_threads_let_go(struct live_threads *t)
 {
 	bool finishing = false;
 
+	await_targets(t, t->asked_ns + t->pause_ns);
 	release(t);
 	t->released_ns = live_clock_ns();
 	let_go_until(t, t->released_ns + STRAGGLERS_NS);

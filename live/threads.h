@@ -21,8 +21,7 @@ enum finish {
 	FINISH_NONE,
 	FINISH_BEGINS,		/* before a part of it */
 	FINISH_CALL,		/* in one */
-	FINISH_CUT,		/* on its way to the signal that has ended one */
-	FINISH_BROKEN,		/* the same, where nobody reads what is written */
+	FINISH_BROKEN,		/* on its way to the signal that tells that nobody reads */
 };
 
 struct live_thread {
@@ -31,8 +30,9 @@ struct live_thread {
 	bool stopped;
 	int call_fd;		/* what it waits in: /proc/PID/task/TID/syscall; -1: none */
 	struct user_regs_struct regs;	/* once it is stopped */
+	bool parent;		/* children were seen that tell it of their end */
 	enum finish finish;
-	bool again;		/* the last part was cut short */
+	int cuts;		/* parts that were cut short, by no signal for it */
 	uint64_t goal, whole;	/* what all parts do, and what one does */
 	/* at the last look: how long and how often it ran, and whether it was in a call with a
 	 * time limit, or may have been */
@@ -44,9 +44,10 @@ struct live_thread {
 struct live_threads {
 	pid_t pid;
 	int pidfd, task_fd;		/* the second: its folder in /proc */
-	struct live_thread *thread;	/* [n] the first is the main thread */
+	struct live_thread *thread;	/* [n] in the order in which they are stopped */
 	uint32_t n, room;
 	uint64_t asked_ns;		/* when the first one was asked to stop; 0: none was */
+	uint64_t pause_ns;		/* how long it may be from then on */
 	uint64_t released_ns;		/* when those that had stopped went on */
 	bool ended;			/* the process has */
 };

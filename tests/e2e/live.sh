@@ -2,7 +2,7 @@
 # live.sh - generations go into running processes and out again, and nothing else of these changes
 #
 # LIVE_ROUNDS (default 12): swaps in and out of each program.  Every answer of a program is compared with the
-# first one; tests/e2e/waits.c and flows.c tell of system calls that ended otherwise than they should; the tool is
+# first one; tests/e2e/waits.c, flows.c and woken.c tell of system calls that ended otherwise than they should; the tool is
 # killed at each of its system calls.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
@@ -148,6 +148,24 @@ while read -r call; do
 		fi
 	done
 done < <("$root/flows")
+
+# Signals that the process ignores are not ignored where a thread is traced: they end no call of another thread.
+prepare woken "$B/tests/e2e/woken"
+wakes_nobody() {	# forks|signals
+	local n=0 k
+	for ((k = 0; k < 4 && n == 0; k++)); do
+		start "$root/woken.out" "$root/woken" "$1" 3000
+		sleep 0.1
+		while kill -0 "$pid" 2>/dev/null; do
+			on "$pid" woken --patience=100 >/dev/null 2>&1 && n=$((n + 1))
+			off "$pid" --patience=100 >/dev/null 2>&1
+		done
+	done
+	echo "swapped $n times: $(cat "$root/woken.out")"
+	[ "$n" -gt 0 ] && grep -q "^ok" "$root/woken.out"
+}
+check "nobody is woken by what tells of a child" wakes_nobody forks
+check "nor by a signal that is ignored" wakes_nobody signals
 
 # Told to end, the tool waits until such a call is whole.
 told() {
