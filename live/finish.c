@@ -1,4 +1,4 @@
-/* finish.c - a thread that is let go makes the rest of the call that its stop has cut short
+/* finish.c - a thread that is let go goes on with the call that its stop has cut short
  *
  * WAY       It goes back to its system call instruction with the arguments of a part of the
  *           rest (rest.h), which is traced from its entry to its exit.  There the thread gets
@@ -12,16 +12,21 @@
  *           the thread is traced: the rest goes on.  So it does where another thread has taken
  *           the signal by then.
  *
+ * MASK      A call that holds off signals while it waits, and its thread does not (signals.h),
+ *           is begun again with these blocked.  At its entry, behind which no signal is
+ *           delivered before the call itself looks, the thread gets its own mask back.  One
+ *           that has made our calls has a frame on its stack that leads to its call, with its
+ *           mask (remote.h).  So it gets there by the entry of rt_sigreturn, which becomes that
+ *           of its call: it may be left alone at each instant.  Others would keep what the call
+ *           holds off, should the tracer die just then.
+ *
  * Tested by tests/e2e/live.sh.
  */
 #include "live/finish.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -31,11 +36,12 @@
 #include "live/filter.h"
 #include "live/process.h"
 #include "live/rest.h"
+#include "live/signals.h"
 #include "live/threads.h"
 
 enum { ENTRY_OR_EXIT = SIGTRAP | 0x80 };	/* PTRACE_O_TRACESYSGOOD */
 /* Chosen: so often a rest is cut short by nothing that is told. */
-enum { MOST_CUTS = 4 };
+enum { MOST_CUTS = 4, MOST_ENTRIES = 16 };
 
 /* A filter of its system calls may allow the call and not what its rest is made by. */
 static bool is_allowed(const struct live_thread *x, const struct user_regs_struct *r)
@@ -64,23 +70,6 @@ static bool make_part(const struct live_threads *t, struct live_thread *x, int s
 	return ptrace(PTRACE_SYSCALL, x->tid, 0, signal_no) == 0;
 }
 
-bool finish_begin(const struct live_threads *t, struct live_thread *x)
-{
-	if (!rest_may_be(&x->regs))
-		return false;
-	x->goal = rest_goal(t->pid, t->pidfd, &x->regs);
-	if (x->goal == 0)
-		return false;
-	x->cuts = 0;
-	if (make_part(t, x, 0)) {
-		x->stopped = false;
-		return true;
-	}
-	x->finish = FINISH_NONE;
-	(void)ptrace(PTRACE_SETREGS, x->tid, 0, &x->regs);	/* or it has ended */
-	return false;
-}
-
 static void leave(struct live_thread *x, int signal_no)
 {
 	(void)ptrace(PTRACE_DETACH, x->tid, 0, signal_no);	/* or it has ended */
@@ -97,20 +86,7 @@ static void pass_on(struct live_thread *x, enum finish how)
 /* What the signal does to the process without a tracer. */
 static bool is_ignored(const struct live_threads *t, int signal_no)
 {
-	static const uint64_t by_default = 1ull << (SIGCHLD - 1) | 1ull << (SIGURG - 1) |
-					   1ull << (SIGWINCH - 1) | 1ull << (SIGCONT - 1);
-	uint64_t bit = 1ull << (signal_no - 1), ignored = 0, caught = ~0ull;
-	char path[64], line[256];
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/status", (int)t->pid);
-	FILE *f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		(void)sscanf(line, "SigIgn: %" SCNx64, &ignored);
-		(void)sscanf(line, "SigCgt: %" SCNx64, &caught);
-	}
-	if (f)
-		(void)fclose(f);
-	return ignored & bit || (by_default & bit && !(caught & bit));
+	return signals_ignored(t->pid) & UINT64_C(1) << (signal_no - 1);
 }
 
 /* A signal, before it is delivered.  Who wrote to a socket gets none for what was written
@@ -161,11 +137,156 @@ static void end_part(const struct live_threads *t, struct live_thread *x)
 		leave(x, 0);
 }
 
+/* --- a call with a mask of its own --- */
+
+/* Its mask before its registers: as long as these lead to the frame, that brings both. */
+static void give_back(struct live_thread *x, const struct user_regs_struct *regs)
+{
+	(void)ptrace(PTRACE_SETSIGMASK, x->tid, sizeof(x->mask), &x->mask);
+	(void)ptrace(PTRACE_SETREGS, x->tid, 0, regs);		/* or it has ended */
+}
+
+/* Does a signal wait that is ignored, and would end its call? */
+static bool is_queued(const struct live_thread *x)
+{
+	enum { MOST = 16 };
+	siginfo_t info[MOST];
+
+	for (int shared = 0; shared < 2; shared++) {
+		struct __ptrace_peeksiginfo_args args = {
+			.flags = shared ? PTRACE_PEEKSIGINFO_SHARED : 0, .nr = MOST };
+		long n = ptrace(PTRACE_PEEKSIGINFO, x->tid, &args, info);
+
+		for (long i = 0; i < n; i++)
+			if (x->ignored & UINT64_C(1) << (info[i].si_signo - 1))
+				return true;
+	}
+	return false;
+}
+
+/* Back to its call, in front of which nothing runs that the call holds off. */
+static bool enter(const struct live_threads *t, struct live_thread *x)
+{
+	enum { CALL = 2, RETURNED = 8 };
+	struct user_regs_struct regs = x->regs;
+	uint64_t held;
+
+	if (!signals_held(t->pid, &x->regs, &held) ||
+	    ptrace(PTRACE_GETSIGMASK, x->tid, sizeof(x->mask), &x->mask) < 0 ||
+	    !(held & ~x->mask))
+		return false;
+	uint64_t ignored = signals_ignored(t->pid), mask = x->mask | held;
+	x->ignored = ignored & ~mask;
+	regs.orig_rax = (unsigned long long)-1;		/* nothing to make again */
+	if (x->back.frame) {
+		regs.rip = x->back.restore;
+		regs.rsp = x->back.frame + RETURNED;
+		mask |= ~ignored;
+	} else {
+		/* what ends the call does so before the kernel gives up the call's mask */
+		if (signals_waiting(t->pid, x->tid) & ~held & ~ignored)
+			return false;
+		regs.rip -= CALL;
+		regs.rax = x->regs.orig_rax;
+	}
+	if (ptrace(PTRACE_SETREGS, x->tid, 0, &regs) < 0 ||
+	    ptrace(PTRACE_SETSIGMASK, x->tid, sizeof(mask), &mask) < 0)
+		return false;
+	x->finish = FINISH_ENTERS;
+	x->stopped = false;
+	(void)ptrace(PTRACE_SYSCALL, x->tid, 0, 0);		/* or it has ended */
+	return true;
+}
+
+/* Told of something before the call's entry. */
+static void come_near(const struct live_threads *t, struct live_thread *x, int status)
+{
+	bool stop = status >> 16 == PTRACE_EVENT_STOP;
+	int signal_no = WSTOPSIG(status);
+
+	if (stop || signal_no == SIGSTOP || is_ignored(t, signal_no)) {
+		(void)ptrace(PTRACE_SYSCALL, x->tid, 0, stop ? 0 : signal_no);
+		return;
+	}
+	give_back(x, &x->regs);
+	leave(x, signal_no);
+}
+
+/* At its entry.  A signal that is ignored and has come since would have it fail: then the entry
+ * is left without the call, and tried again.  Filters may not let a thread do so. */
+static void come_in(struct live_thread *x)
+{
+	enum { CALL = 2 };
+	struct user_regs_struct regs = x->regs;
+
+	regs.rax = (unsigned long long)-ENOSYS;			/* as on entry */
+	give_back(x, &regs);
+	if (!is_queued(x) || ++x->cuts > MOST_ENTRIES || live_process_filters(x->tid)) {
+		if (x->stays)
+			x->finish = FINISH_ENTERED, x->stopped = true;
+		else
+			leave(x, 0);
+		return;
+	}
+	regs.rip -= CALL;
+	regs.rax = regs.orig_rax;
+	regs.orig_rax = (unsigned long long)-1;
+	(void)ptrace(PTRACE_SETREGS, x->tid, 0, &regs);
+	pass_on(x, FINISH_TURNS);
+}
+
+static void enter_on(const struct live_threads *t, struct live_thread *x, int status)
+{
+	if (status >> 8 != ENTRY_OR_EXIT) {
+		come_near(t, x, status);
+	} else if (x->finish == FINISH_ENTERS) {
+		come_in(x);
+	} else if (!enter(t, x)) {
+		give_back(x, &x->regs);
+		leave(x, 0);
+	}
+}
+
+/* --- all of them --- */
+
+bool finish_may_be(const struct live_thread *x)
+{
+	return x->finish != FINISH_ENTERED &&
+	       (rest_may_be(&x->regs) || signals_may_be_held(&x->regs));
+}
+
+bool finish_enter(const struct live_threads *t, struct live_thread *x)
+{
+	x->cuts = 0;
+	x->stays = true;
+	return enter(t, x);
+}
+
+bool finish_begin(const struct live_threads *t, struct live_thread *x)
+{
+	x->cuts = 0;
+	x->stays = false;
+	if (!rest_may_be(&x->regs))
+		return enter(t, x);
+	x->goal = rest_goal(t->pid, t->pidfd, &x->regs);
+	if (x->goal == 0)
+		return false;
+	if (make_part(t, x, 0)) {
+		x->stopped = false;
+		return true;
+	}
+	x->finish = FINISH_NONE;
+	(void)ptrace(PTRACE_SETREGS, x->tid, 0, &x->regs);	/* or it has ended */
+	return false;
+}
+
 void finish_go_on(const struct live_threads *t, struct live_thread *x, int status)
 {
 	bool call = status >> 8 == ENTRY_OR_EXIT;
 
-	if (call && x->finish == FINISH_BEGINS) {
+	if (x->finish == FINISH_ENTERS || x->finish == FINISH_TURNS) {
+		enter_on(t, x, status);
+	} else if (call && x->finish == FINISH_BEGINS) {
 		pass_on(x, FINISH_CALL);
 	} else if (call && x->finish == FINISH_CALL) {
 		end_part(t, x);

@@ -178,7 +178,7 @@ static bool is_dispatching(pid_t tid)
 	       config[0] != 0;
 }
 
-int live_remote_begin(struct live_remote *r, const struct live_thread *thread, int mem,
+int live_remote_begin(struct live_remote *r, struct live_thread *thread, int mem,
 		      const struct live_places *places, const struct live_maps *maps,
 		      struct err *err)
 {
@@ -258,5 +258,9 @@ void live_remote_end(struct live_remote *r)
 	if (r->begun)
 		(void)ptrace(PTRACE_SETSIGMASK, r->thread->tid, sizeof(r->mask), &r->mask);
 	(void)ptrace(PTRACE_SETREGS, r->thread->tid, 0, &r->thread->regs);
+	if (r->begun) {
+		r->thread->back.restore = r->places.restore;
+		r->thread->back.frame = r->frame;
+	}
 	r->thread = NULL;
 }

@@ -44,7 +44,7 @@ int live_places_find(int mem, const struct live_maps *maps, uint64_t but, uint64
 enum { REMOTE_DATA = 512, REMOTE_FRAME = 16384 };
 
 struct live_remote {
-	const struct live_thread *thread;
+	struct live_thread *thread;
 	struct live_places places;
 	int mem;		/* /proc/PID/mem */
 	uint64_t mask;		/* of signals, the thread's own */
@@ -62,13 +62,14 @@ size_t live_frame_build(const struct user_regs_struct *regs, uint64_t mask,
 uint64_t live_frame_place(uint64_t rsp);
 
 /* After it: live_remote_end(), whatever happens.  LIVE_NOT_NOW when the thread is elsewhere. */
-int live_remote_begin(struct live_remote *r, const struct live_thread *thread, int mem,
+int live_remote_begin(struct live_remote *r, struct live_thread *thread, int mem,
 		      const struct live_places *places, const struct live_maps *maps,
 		      struct err *err);
 /* The result of the call, negative: -errno.  -1 with *err when the thread does not come back
  * from it: then it has ended. */
 int live_remote_call(struct live_remote *r, long nr, const uint64_t arg[6], int64_t *result,
 		     struct err *err);
+/* Says in the thread how it gets back by the frame. */
 void live_remote_end(struct live_remote *r);
 
 #endif

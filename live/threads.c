@@ -39,8 +39,8 @@
 #include "lib/err.h"
 #include "lib/procstat.h"
 #include "live/finish.h"
-#include "live/rest.h"
 #include "live/restart.h"
+#include "live/signals.h"
 #include "live/waiting.h"
 
 /* STRAGGLERS_NS: threads that cannot stop (they wait for a disk) are waited for so long.
@@ -300,6 +300,7 @@ static int ask(struct live_threads *t, struct live_thread *x, struct err *err)
 			       e == EPERM ? "another tracer is there" : strerror(e));
 	}
 	x->asked = true;
+	x->back.frame = 0;
 	/* ESRCH: it has ended since */
 	(void)ptrace(PTRACE_INTERRUPT, x->tid, 0, 0);
 	return LIVE_DONE;
@@ -462,18 +463,19 @@ int live_threads_stop(struct live_threads *t, uint64_t pause_ns, struct err *err
 	return rc;
 }
 
-/* Only a thread that is stopped can be let go of.  First those without a rest of a call: to
- * find out about it takes longer.  The last that was stopped comes first. */
+/* Only a thread that is stopped can be let go of.  First those whose call is whole: to find out
+ * about others takes longer.  The last that was stopped comes first. */
 static void release(struct live_threads *t)
 {
 	for (int last = 0; last < 2; last++)
 		for (uint32_t i = t->n; i-- > 0;) {
 			struct live_thread *x = &t->thread[i];
 
-			if (!x->stopped || (!last && rest_may_be(&x->regs)) ||
+			if (!x->stopped || (!last && finish_may_be(x)) ||
 			    (last && finish_begin(t, x)))
 				continue;
 			(void)ptrace(PTRACE_DETACH, x->tid, 0, 0);	/* or it has ended */
+			x->finish = FINISH_NONE;
 			x->stopped = x->asked = false;
 		}
 }
@@ -553,11 +555,28 @@ static void await_targets(struct live_threads *t, uint64_t until_ns)
 		until_ns = live_clock_ns() + 1000000;
 }
 
+/* Those that go back to a call with a mask of its own get to its entry first: then all targets
+ * go on at once. */
+static void enter_targets(struct live_threads *t)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		struct live_thread *x = &t->thread[i];
+
+		if (x->stopped && is_target(t, x) && signals_may_be_held(&x->regs))
+			any |= finish_enter(t, x);
+	}
+	if (any)
+		await_targets(t, live_clock_ns() + 1000000);
+}
+
 void live_threads_let_go(struct live_threads *t)
 {
 	bool finishing = false;
 
 	await_targets(t, t->asked_ns + t->pause_ns);
+	enter_targets(t);
 	release(t);
 	t->released_ns = live_clock_ns();
 	let_go_until(t, t->released_ns + STRAGGLERS_NS);

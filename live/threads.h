@@ -22,6 +22,9 @@ enum finish {
 	FINISH_BEGINS,		/* before a part of it */
 	FINISH_CALL,		/* in one */
 	FINISH_BROKEN,		/* on its way to the signal that tells that nobody reads */
+	FINISH_ENTERS,		/* before a call that holds off signals */
+	FINISH_TURNS,		/* back from there, as a signal that is ignored has come */
+	FINISH_ENTERED,		/* stopped there */
 };
 
 struct live_thread {
@@ -31,7 +34,12 @@ struct live_thread {
 	int call_fd;		/* what it waits in: /proc/PID/task/TID/syscall; -1: none */
 	struct user_regs_struct regs;	/* once it is stopped */
 	bool parent;		/* children were seen that tell it of their end */
+	struct {		/* rt_sigreturn takes it back to its call, and its mask */
+		uint64_t restore, frame;	/* 0: it cannot */
+	} back;
 	enum finish finish;
+	uint64_t mask, ignored;	/* of signals: its own, and what would end its call so */
+	bool stays;		/* once it has entered */
 	int cuts;		/* parts that were cut short, by no signal for it */
 	uint64_t goal, whole;	/* what all parts do, and what one does */
 	/* at the last look: how long and how often it ran, and whether it was in a call with a

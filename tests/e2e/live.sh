@@ -215,6 +215,7 @@ killed() {		# NAME STEP COMMAND...: a process of it, while the tool is killed at
 }
 prepare steady "$B/tests/e2e/steady"
 check "registers, masks and stacks survive a tool killed anywhere" killed steady 1 "$root/steady" registers
+check "so does the mask of a thread whose call has another one" killed steady 1 "$root/steady" waits
 check "and so does one at work, with system calls" killed steady 3 "$root/steady" count
 
 # --- counting ---

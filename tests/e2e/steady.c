@@ -3,6 +3,8 @@
  *	registers   looks without end, about half of the time, whether its vector registers,
  *	            signal mask, alternate signal stack and a signal that is pending are what
  *	            they were; ends with 1 when they are not, and with 0 on SIGTERM
+ *	waits       waits without end in a call with a signal mask of its own, and looks
+ *	            whether the thread's is what it was; ends as `registers`
  *	count       adds up without end, with system calls in between; ends as `registers`
  *	handler     as `count`, after the handler of a signal, which the second
  *	            instruction of a function raised, has waited for SIGUSR1 far down the stack
@@ -26,6 +28,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <linux/userfaultfd.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -104,6 +107,23 @@ static int registers(void)
 		    !sigismember(&pending, SIGUSR2))
 			return 1;
 	}
+	return 0;
+}
+
+static int waits(void)
+{
+	const struct timespec t = { .tv_nsec = 1500000 };
+	sigset_t mask, held, seen;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR2);
+	(void)sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigemptyset(&held);
+	sigaddset(&held, SIGUSR1);
+	while (!ends)
+		if ((ppoll(NULL, 0, &t, &held) != 0 && !ends) ||
+		    sigprocmask(SIG_SETMASK, NULL, &seen) < 0 || memcmp(&seen, &mask, 8) != 0)
+			return 1;
 	return 0;
 }
 
@@ -378,6 +398,8 @@ int main(int argc, char **argv)
 	(void)sigaction(SIGTERM, &a, NULL);
 	if (strcmp(argv[1], "registers") == 0)
 		return registers();
+	if (strcmp(argv[1], "waits") == 0)
+		return waits();
 	if (strcmp(argv[1], "call") == 0)
 		return !(wait_in(SYS_pause) == -EINTR && ends);
 	if (strcmp(argv[1], "handler") == 0 && fault())

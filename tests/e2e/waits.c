@@ -42,11 +42,13 @@
 enum { SECOND_MS = 1000 };
 static const struct timespec second = { SECOND_MS / 1000, 0 };
 
-static int pair[2], terminal[2], epoll, sem, queue, notify, lock, listener;
+static int pair[2], terminal[2], ready[2], epoll, sem, queue, notify, lock, listener;
 static char folder[] = "/tmp/morph-waits.XXXXXX", fifo[64], file[64];
 static struct sockaddr_un name = { .sun_family = AF_UNIX };
 static aio_context_t aio, aio_two;
-static sigset_t usr1;
+static sigset_t usr1, usr2;
+static volatile sig_atomic_t handled_usr1, handled_usr2;
+static volatile uint64_t handled_ms;
 static uint32_t word;
 
 static void limit(int fd, int option)
@@ -211,8 +213,8 @@ static long do_nanosleep_read_only(void)
 {
 	return syscall(SYS_nanosleep, &second, &second);
 }
-/* One request, which is a limit: submitted and waited for. */
-static long do_uring(void)
+/* One request, which is a limit: submitted and waited for, or waited for by another call. */
+static long uring(bool masked)
 {
 	struct io_uring_params p = { 0 };
 	int fd = (int)syscall(SYS_io_uring_setup, 1, &p);
@@ -234,10 +236,16 @@ static long do_uring(void)
 				      .addr = (uint64_t)(uintptr_t)&limit_s };
 	*(uint32_t *)(void *)(ring + p.sq_off.array) = 0;
 	__atomic_store_n((uint32_t *)(void *)(ring + p.sq_off.tail), 1, __ATOMIC_RELEASE);
-	long rc = syscall(SYS_io_uring_enter, fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0);
-	return whole(rc, 1) < 0 ? -1 : whole(__atomic_load_n((uint32_t *)(void *)(done +
-		     p.cq_off.tail), __ATOMIC_ACQUIRE), 1);
+	long rc = syscall(SYS_io_uring_enter, fd, 1, !masked,
+			  masked ? 0 : IORING_ENTER_GETEVENTS, NULL, 0);
+	if (whole(rc, 1) < 0)
+		return -1;
+	if (masked)
+		rc = syscall(SYS_io_uring_enter, fd, 0, 1, IORING_ENTER_GETEVENTS, &usr1, 8);
+	return rc < 0 ? -1 : whole(__atomic_load_n((uint32_t *)(void *)(done + p.cq_off.tail),
+						   __ATOMIC_ACQUIRE), 1);
 }
+static long do_uring(void) { return uring(false); }
 static long do_wait(void) { return wait(NULL); }
 static long do_fifo(void) { return open(fifo, O_RDONLY); }
 static long do_flock(void) { return flock(lock, LOCK_EX); }
@@ -248,10 +256,79 @@ static long do_setlkw(void)
 	return fcntl(lock, F_SETLKW, &l);
 }
 
+/* --- those that hold off SIGUSR1, which the thread does not, and which waits --- */
+
+static void handle(int signal_no)
+{
+	if (signal_no == SIGUSR1) {
+		handled_ms = now_ms();
+		handled_usr1++;
+	} else {
+		handled_usr2++;
+	}
+}
+
+/* EPROTO: the handler ran before the call had ended, or not at its end. */
+static long hold_off(long (*call)(void))
+{
+	struct sigaction act = { .sa_handler = handle };
+	uint64_t began = now_ms();
+
+	(void)sigaction(SIGUSR1, &act, NULL);
+	(void)sigaction(SIGUSR2, &act, NULL);
+	(void)pthread_sigmask(SIG_UNBLOCK, &usr1, NULL);
+	(void)!write(ready[1], "", 1);
+	long rc = call();
+	if (handled_usr1 == 1 && handled_ms - began > SECOND_MS - 100)
+		return rc;
+	errno = EPROTO;
+	return -1;
+}
+static long call_ppoll(void)
+{
+	struct pollfd p = { pair[0], POLLIN, 0 };
+
+	return ppoll(&p, 1, NULL, &usr1);
+}
+static long call_pselect(void)
+{
+	fd_set set;
+
+	FD_ZERO(&set);
+	FD_SET(pair[0], &set);
+	return pselect(pair[0] + 1, &set, NULL, NULL, NULL, &usr1);
+}
+static long call_epoll_pwait2(void)
+{
+	struct epoll_event e;
+
+	return syscall(SYS_epoll_pwait2, epoll, &e, 1, NULL, &usr1, 8);
+}
+static long call_pgetevents(void)
+{
+	struct { sigset_t *mask; size_t size; } sig = { &usr1, 8 };
+	struct io_event e;
+
+	return syscall(SYS_io_pgetevents, aio, 1, 1, &e, NULL, &sig);
+}
+static long call_uring(void) { return uring(true); }
+static long call_suspend(void)
+{
+	(void)sigsuspend(&usr1);
+	return errno == EINTR && handled_usr2 == 1 ? 0 : -1;
+}
+static long do_ppoll_held(void) { return hold_off(call_ppoll); }
+static long do_pselect_held(void) { return hold_off(call_pselect); }
+static long do_epoll_pwait_held(void) { return hold_off(do_epoll_pwait); }
+static long do_epoll_pwait2_held(void) { return hold_off(call_epoll_pwait2); }
+static long do_pgetevents_held(void) { return hold_off(call_pgetevents); }
+static long do_uring_held(void) { return hold_off(call_uring); }
+static long do_suspend_held(void) { return hold_off(call_suspend); }
+
 /* END: the limit does, with or without an error; else the child, by what it does.  HALVES,
- * TYPE: the first part comes at once. */
+ * TYPE: the first part comes at once.  HELD and later: so does SIGUSR1. */
 enum event { END, SEND, HALVES, TYPE, TYPE_LATE, SIGNAL, SEM, MESSAGE, CREATE, CONNECT,
-	     DRAIN, EXIT, OPEN };
+	     DRAIN, EXIT, OPEN, HELD, HELD_SEND, HELD_SIGNAL };
 
 static const struct {
 	const char *name;
@@ -291,6 +368,13 @@ static const struct {
 	{ "pselect6-read-only", do_pselect_read_only, END, true },
 	{ "nanosleep-read-only", do_nanosleep_read_only, END, true },
 	{ "io_uring_enter", do_uring, END, true },
+	{ "ppoll-held", do_ppoll_held, HELD_SEND, false },
+	{ "pselect6-held", do_pselect_held, HELD_SEND, false },
+	{ "epoll_pwait-held", do_epoll_pwait_held, HELD_SEND, false },
+	{ "epoll_pwait2-held", do_epoll_pwait2_held, HELD_SEND, false },
+	{ "io_pgetevents-held", do_pgetevents_held, HELD_SEND, false },
+	{ "io_uring_enter-held", do_uring_held, HELD, false },
+	{ "sigsuspend-held", do_suspend_held, HELD_SIGNAL, false },
 	{ "wait", do_wait, EXIT, false },
 	{ "open-fifo", do_fifo, OPEN, false },
 	{ "flock", do_flock, EXIT, false },
@@ -309,6 +393,7 @@ static void make_all(void)
 	(void)snprintf(file, sizeof(file), "%s/file", folder);
 	(void)snprintf(name.sun_path, sizeof(name.sun_path), "%s/socket", folder);
 	(void)socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+	(void)!pipe(ready);
 	epoll = epoll_create1(0);
 	(void)epoll_ctl(epoll, EPOLL_CTL_ADD, pair[0], &e);
 	sem = semget(IPC_PRIVATE, 1, 0600);
@@ -335,6 +420,9 @@ static void make_all(void)
 	sigemptyset(&usr1);
 	sigaddset(&usr1, SIGUSR1);
 	(void)sigprocmask(SIG_BLOCK, &usr1, NULL);
+	sigemptyset(&usr2);
+	sigaddset(&usr2, SIGUSR2);
+	(void)sigprocmask(SIG_BLOCK, &usr2, NULL);
 }
 
 static void bring_about(enum event event, pid_t parent)
@@ -344,7 +432,9 @@ static void bring_about(enum event event, pid_t parent)
 	static char many[1 << 16];
 
 	switch (event) {
+	case HELD_SEND:
 	case SEND: (void)send(pair[1], "x", 1, 0); break;
+	case HELD_SIGNAL: (void)kill(parent, SIGUSR2); break;
 	case HALVES: (void)send(pair[1], "the rest", 7, 0); break;
 	case TYPE: (void)!write(terminal[0], "the rest", 7); break;
 	case TYPE_LATE: (void)!write(terminal[0], "x", 1); break;
@@ -361,7 +451,7 @@ static void bring_about(enum event event, pid_t parent)
 			n += read(pair[1], many, sizeof(many));
 		break;
 	case OPEN: (void)open(fifo, O_WRONLY); break;
-	case END: case EXIT: break;
+	case END: case EXIT: case HELD: break;
 	}
 }
 
@@ -380,11 +470,15 @@ static pid_t start_child(enum event event)
 		(void)fcntl(lock, F_SETLK, &l);
 	}
 	(void)close(pair[0]);
-	(void)usleep(100000);		/* the terminal is set */
+	if (event >= HELD)
+		(void)!read(ready[0], &(char){ 0 }, 1);
+	(void)usleep(100000);		/* the terminal is set, or it waits */
 	if (event == HALVES)
 		(void)send(pair[1], "few", 3, 0);
 	if (event == TYPE)
 		(void)!write(terminal[0], "few", 3);
+	if (event >= HELD)
+		(void)kill(parent, SIGUSR1);
 	(void)nanosleep(&second, NULL);
 	bring_about(event, parent);
 	_exit(0);
