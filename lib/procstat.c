@@ -12,16 +12,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The name is the second field, in parentheses; state, times and start are 3, 14, 15 and 22. */
+/* The name is the second field, in parentheses; state, flags, times and start are 3, 9, 14, 15
+ * and 22. */
 bool procstat_parse(const char *text, struct procstat *out)
 {
 	const char *at = strrchr(text, ')');
 	uint64_t user, system;
 
 	*out = (struct procstat){ 0 };
-	if (!at || sscanf(at + 1, " %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64
-			  " %" SCNu64 " %*s %*s %*s %*s %*s %*s %" SCNu64, &out->state, &user,
-			  &system, &out->start) != 4)
+	if (!at || sscanf(at + 1, " %c %*s %*s %*s %*s %*s %" SCNu32 " %*s %*s %*s %*s %" SCNu64
+			  " %" SCNu64 " %*s %*s %*s %*s %*s %*s %" SCNu64, &out->state,
+			  &out->flags, &user, &system, &out->start) != 5)
 		return false;
 	out->cpu_ticks = user + system;
 	return true;

@@ -8,6 +8,7 @@
 
 struct procstat {
 	char state;		/* as proc(5) has it: R, S, D, Z, T, t, X and others */
+	uint32_t flags;		/* of the kernel (PF_ in its include/linux/sched.h) */
 	/* user and system time, of all its threads; 1 / sysconf(_SC_CLK_TCK) s */
 	uint64_t cpu_ticks;
 	uint64_t start;		/* the same, since the system began */

@@ -32,6 +32,7 @@
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,6 +43,7 @@
 #include "live/restart.h"
 #include "live/signals.h"
 #include "live/waiting.h"
+#include "live/worker.h"
 
 /* STRAGGLERS_NS: threads that cannot stop (they wait for a disk) are waited for so long.
  * TARGETS_NS: others stand so much longer than they should, where a target comes to no CPU.
@@ -86,6 +88,53 @@ static void add(struct live_threads *t, pid_t tid)
 		.tid = tid, .call_fd = openat(t->task_fd, path, O_RDONLY | O_CLOEXEC) };
 }
 
+static bool is_known_worker(const struct live_threads *t, pid_t tid)
+{
+	for (uint32_t i = 0; i < t->nworker; i++)
+		if (t->worker[i] == tid)
+			return true;
+	return false;
+}
+
+static void add_worker(struct live_threads *t, pid_t tid)
+{
+	if (t->nworker == t->worker_room) {
+		t->worker_room = t->worker_room * 2 + 16;
+		t->worker = realloc(t->worker, t->worker_room * sizeof(*t->worker));
+		if (!t->worker)
+			abort();
+	}
+	t->worker[t->nworker++] = tid;
+}
+
+static int read_file(const struct live_threads *t, pid_t tid, const char *name, char *to,
+		     size_t size)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "%d/%s", (int)tid, name);
+	int fd = openat(t->task_fd, path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
+	if (fd >= 0)
+		close(fd);
+	to[n < 0 ? 0 : n] = '\0';
+	return n < 0 ? -1 : 0;
+}
+
+/* One that has ended meanwhile is none of the kernel's: that is found out later. */
+static enum worker worker_kind(const struct live_threads *t, pid_t tid)
+{
+	char stat[512], call[256];
+	struct utsname kernel;
+
+	if (read_file(t, tid, "stat", stat, sizeof(stat)) < 0 ||
+	    worker_told(stat, "", "") == WORKER_NOT)
+		return WORKER_NOT;
+	(void)uname(&kernel);		/* cannot fail */
+	return read_file(t, tid, "syscall", call, sizeof(call)) < 0 ? WORKER_PERHAPS :
+	       worker_told(stat, call, kernel.release);
+}
+
 /* Adds those that are not known yet; how many. */
 static int update(struct live_threads *t, struct err *err)
 {
@@ -96,10 +145,18 @@ static int update(struct live_threads *t, struct err *err)
 	DIR *d = opendir(path);
 	if (!d)
 		return err_set(err, ERR_SYS, "process %d: %s", (int)t->pid, strerror(errno));
+	t->perhaps = 0;
 	for (struct dirent *e; (e = readdir(d));) {
 		pid_t tid = (pid_t)atol(e->d_name);
 
-		if (tid > 0 && !find(t, tid)) {
+		if (tid <= 0 || find(t, tid) || is_known_worker(t, tid))
+			continue;
+		enum worker kind = worker_kind(t, tid);
+		if (kind == WORKER_IS) {
+			add_worker(t, tid);
+		} else if (kind == WORKER_PERHAPS) {
+			t->perhaps = tid;
+		} else {
 			add(t, tid);
 			found++;
 		}
@@ -142,24 +199,11 @@ void live_threads_free(struct live_threads *t)
 		if (t->thread[i].call_fd >= 0)
 			close(t->thread[i].call_fd);
 	free(t->thread);
+	free(t->worker);
 	*t = (struct live_threads){ .pidfd = -1, .task_fd = -1 };
 }
 
 /* --- what they wait in --- */
-
-static int read_file(const struct live_threads *t, pid_t tid, const char *name, char *to,
-		     size_t size)
-{
-	char path[64];
-
-	(void)snprintf(path, sizeof(path), "%d/%s", (int)tid, name);
-	int fd = openat(t->task_fd, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
-	if (fd >= 0)
-		close(fd);
-	to[n < 0 ? 0 : n] = '\0';
-	return n < 0 ? -1 : 0;
-}
 
 /* How long the thread ran, and how often it was put on a CPU. */
 static void read_runs(const struct live_threads *t, struct live_thread *x)
@@ -393,6 +437,16 @@ static bool collect(struct live_threads *t, bool targets, uint64_t until_ns)
 	return all;
 }
 
+/* Is it not known of one whether it runs the program? */
+static int unclear(const struct live_threads *t, struct err *err)
+{
+	if (!t->perhaps)
+		return LIVE_DONE;
+	err_set(err, ERR_REFUSED, "thread %d may be the program's or the kernel's",
+		(int)t->perhaps);
+	return LIVE_NOT_NOW;
+}
+
 static int too_late(struct err *err)
 {
 	err_set(err, ERR_REFUSED, "its threads do not stop in time");
@@ -430,6 +484,8 @@ static int ask_new(struct live_threads *t, uint64_t deadline_ns, bool *new_ones,
 	*new_ones = false;
 	if (update(t, err) < 0)
 		return LIVE_FAILED;
+	if (unclear(t, err) != LIVE_DONE)
+		return LIVE_NOT_NOW;
 	int rc = ask_some(t, false, deadline_ns, new_ones, err);
 	for (uint32_t i = 0; i < t->n && rc == LIVE_DONE && !*new_ones; i++)
 		if (!t->thread[i].asked)
@@ -501,8 +557,11 @@ int live_threads_look(struct live_threads *t, struct err *err)
 
 	int rc = release_late(t, err);
 
+	t->nworker = 0;			/* their numbers may be others' by now */
 	if (update(t, err) < 0)
 		return LIVE_FAILED;
+	if (rc == LIVE_DONE)
+		rc = unclear(t, err);
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct err *first = rc == LIVE_DONE ? err : &ignored;
 

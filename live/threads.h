@@ -1,5 +1,7 @@
 /* threads.h - the threads of a process: what they wait in, stopping them all, letting them go
  *
+ * Of those that run the program: threads of the kernel that are in it (worker.h) go on.
+ *
  * One process at a time: whoever waits for a thread here waits for any child.
  */
 #ifndef LIVE_THREADS_H
@@ -54,6 +56,9 @@ struct live_threads {
 	int pidfd, task_fd;		/* the second: its folder in /proc */
 	struct live_thread *thread;	/* [n] in the order in which they are stopped */
 	uint32_t n, room;
+	pid_t *worker;			/* [nworker] the kernel's (live/worker.h), left alone */
+	uint32_t nworker, worker_room;
+	pid_t perhaps;			/* may be one of them; 0: none */
 	uint64_t asked_ns;		/* when the first one was asked to stop; 0: none was */
 	uint64_t pause_ns;		/* how long it may be from then on */
 	uint64_t released_ns;		/* when those that had stopped went on */

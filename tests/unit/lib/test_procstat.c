@@ -21,6 +21,7 @@ static void each_field_is_its_own(void **state)
 	assert_true(procstat_parse("7 (a) b (c) S 3 4 5 6 7 8 9 10 11 12 13 200 15 16 17 18 19 "
 				   "20 5000 22 23\n", &s));
 	assert_int_equal(s.state, 'S');
+	assert_int_equal(s.flags, 8);
 	assert_int_equal(s.cpu_ticks, 213);
 	assert_int_equal(s.start, 5000);
 }
