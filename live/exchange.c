@@ -27,6 +27,7 @@
 
 #include "lib/err.h"
 #include "live/filter.h"
+#include "live/frozen.h"
 #include "live/maps.h"
 #include "live/moment.h"
 #include "live/process.h"
@@ -248,6 +249,23 @@ static int take_filters(struct work *w)
 	return LIVE_DONE;
 }
 
+/* The change, by one of its threads. */
+static int change_by(struct work *w, struct live_thread *x)
+{
+	int rc = live_remote_begin(&w->remote, x, w->mem, &w->places, &w->maps, w->err);
+
+	if (rc == LIVE_DONE)
+		rc = change(w);
+	if (rc != LIVE_DONE && w->remote.late && w->nadded == 0)
+		rc = LIVE_NOT_NOW;
+	if (w->remote.lost) {		/* at its next stop, if any comes, it is let go */
+		x->stopped = false;
+		x->finish = FINISH_CUT;
+	}
+	live_remote_end(&w->remote);
+	return rc;
+}
+
 static int while_stopped(struct work *w)
 {
 	int rc = check_maps(w);
@@ -261,14 +279,8 @@ static int while_stopped(struct work *w)
 	if (rc != LIVE_DONE)
 		return rc;
 	for (uint32_t i = 0; i < w->threads.n; i++)
-		if (w->threads.thread[i].tid == w->x->pid) {
-			rc = live_remote_begin(&w->remote, &w->threads.thread[i], w->mem,
-					       &w->places, &w->maps, w->err);
-			if (rc == LIVE_DONE)
-				rc = change(w);
-			live_remote_end(&w->remote);
-			return rc;
-		}
+		if (w->threads.thread[i].tid == w->x->pid)
+			return change_by(w, &w->threads.thread[i]);
 	return err_set(w->err, ERR_REFUSED, "its main thread has ended");
 }
 
@@ -337,6 +349,10 @@ static int try_until(struct work *w, const struct live_limits *limits, struct li
 		(void)nanosleep(&wait, NULL);	/* or less */
 		w->threads.asked_ns = 0;
 		rc = live_threads_look(&w->threads, w->err);
+		if (rc != LIVE_FAILED && live_frozen(w->x->pid)) {
+			err_set(w->err, ERR_REFUSED, "it is frozen (by its control group)");
+			rc = LIVE_NOT_NOW;
+		}
 		if (rc == LIVE_DONE)
 			rc = try_once(w, limits, out);
 	}

@@ -27,9 +27,12 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "live/frozen.h"
 #include "live/maps.h"
 #include "live/threads.h"
 
+/* Chosen: so long a stop of the thread is waited for before it is asked for one, and in all. */
+static const uint64_t slow_ns = 1000000000, lost_ns = 5000000000;
 enum { RED_ZONE = 128, CHUNK = 1 << 18 };
 enum { ENTRY_OR_EXIT = SIGTRAP | 0x80 };	/* PTRACE_O_TRACESYSGOOD */
 
@@ -196,6 +199,7 @@ int live_remote_begin(struct live_remote *r, struct live_thread *thread, int mem
 	if (is_dispatching(thread->tid))
 		return err_set(err, ERR_REFUSED, "it handles system calls itself "
 			       "(syscall user dispatch)");
+	live_alarm(slow_ns);
 	return write_frame(r, err);
 }
 
@@ -211,6 +215,32 @@ static void regs_for(const struct live_remote *r, long nr, const uint64_t a[6],
 	regs->r10 = a[3], regs->r8 = a[4], regs->r9 = a[5];
 }
 
+/* Waits for it to stop.  A thread that does not, since it was frozen, does so where it is. */
+static int wait_stop(struct live_remote *r, int *status, struct err *err)
+{
+	pid_t tid = r->thread->tid, told;
+	uint64_t since_ns = live_clock_ns();
+	bool asked = false, frozen = false;
+
+	while ((told = waitpid(tid, status, __WALL)) < 0 && errno == EINTR) {
+		uint64_t now_ns = live_clock_ns();
+
+		r->lost = now_ns > since_ns + lost_ns;
+		if (r->lost)
+			return err_set(err, ERR_REFUSED, "thread %d %s", (int)tid,
+				       frozen ? "was frozen" : "does not come to a CPU");
+		if (asked || now_ns < since_ns + slow_ns)
+			continue;
+		frozen = live_frozen(tid);
+		asked = ptrace(PTRACE_INTERRUPT, tid, 0, 0) == 0;
+	}
+	if (told != tid || !WIFSTOPPED(*status))
+		return err_set(err, ERR_SYS, "thread %d has ended", (int)tid);
+	r->late = asked && *status >> 16 == PTRACE_EVENT_STOP;
+	return r->late ? err_set(err, ERR_REFUSED, "thread %d %s", (int)tid,
+				 frozen ? "was frozen" : "does not come to a CPU") : 0;
+}
+
 /* To the beginning of the call, or to its end.  SIGSTOP, which no mask holds off, is delivered:
  * so the kernel knows that all are to be stopped, also when we have let go, and that a SIGCONT
  * ends that.  The thread itself goes on at our word until then. */
@@ -222,9 +252,10 @@ static int go_to_stop(struct live_remote *r, struct err *err)
 	do {
 		long stop = status >> 8 == SIGSTOP ? SIGSTOP : 0;
 
-		if (ptrace(PTRACE_SYSCALL, tid, 0, stop) < 0 ||
-		    waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status))
+		if (ptrace(PTRACE_SYSCALL, tid, 0, stop) < 0)
 			return err_set(err, ERR_SYS, "thread %d has ended", (int)tid);
+		if (wait_stop(r, &status, err) < 0)
+			return -1;
 	} while (status >> 8 != ENTRY_OR_EXIT);
 	return 0;
 }
@@ -236,6 +267,8 @@ int live_remote_call(struct live_remote *r, long nr, const uint64_t arg[6], int6
 	struct user_regs_struct regs;
 	pid_t tid = r->thread->tid;
 
+	if (r->late || r->lost)
+		return err_set(err, ERR_REFUSED, "thread %d makes no calls", (int)tid);
 	regs_for(r, nr, arg, &regs);
 	if (ptrace(PTRACE_SETREGS, tid, 0, &regs) < 0)
 		return err_set(err, ERR_SYS, "thread %d: %s", (int)tid, strerror(errno));
@@ -254,11 +287,13 @@ void live_remote_end(struct live_remote *r)
 {
 	if (!r->thread)
 		return;
+	live_alarm(0);
 	/* or the thread has ended */
-	if (r->begun)
+	if (r->begun && !r->lost)
 		(void)ptrace(PTRACE_SETSIGMASK, r->thread->tid, sizeof(r->mask), &r->mask);
-	(void)ptrace(PTRACE_SETREGS, r->thread->tid, 0, &r->thread->regs);
-	if (r->begun) {
+	if (!r->lost)
+		(void)ptrace(PTRACE_SETREGS, r->thread->tid, 0, &r->thread->regs);
+	if (r->begun && !r->lost) {
 		r->thread->back.restore = r->places.restore;
 		r->thread->back.frame = r->frame;
 	}

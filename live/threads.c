@@ -397,8 +397,7 @@ static void do_nothing(int signal_no)
 	(void)signal_no;
 }
 
-/* From `in_ns` on waitpid() ends now and then. */
-static void set_alarm(uint64_t in_ns)
+void live_alarm(uint64_t in_ns)
 {
 	struct sigaction action = { .sa_handler = do_nothing };
 	struct itimerval at = { { 0, in_ns ? ALARM_US : 0 }, { (time_t)(in_ns / 1000000000),
@@ -417,7 +416,7 @@ static bool collect(struct live_threads *t, bool targets, uint64_t until_ns)
 	bool all = true;
 
 	if (now < until_ns)
-		set_alarm(until_ns - now);
+		live_alarm(until_ns - now);
 	for (uint32_t i = t->n; i-- > 0;) {
 		struct live_thread *x = &t->thread[i];
 		pid_t tid = x->tid;
@@ -433,7 +432,7 @@ static bool collect(struct live_threads *t, bool targets, uint64_t until_ns)
 		}
 	}
 	if (now < until_ns)
-		set_alarm(0);
+		live_alarm(0);
 	return all;
 }
 

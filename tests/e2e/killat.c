@@ -1,9 +1,11 @@
 /* killat N COMMAND... - runs it, and kills it at its Nth system call
+ * killat -FILE N COMMAND... - writes 1 to the file there, and waits for its end
  *
  * Each call counts twice, at its beginning and at its end.  Only those from its first ptrace()
- * on count.  Exit code: 0 it was killed, 1 it had ended before (as it did, if that was not 0:
- * 2).
+ * on count.  Exit code: 0 it was killed, or has ended since; 1 it had ended before (as it did,
+ * if that was not 0: 2).
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,8 +16,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* At the place: it is killed, or the file is written and it goes on. */
+static int reached(pid_t pid, const char *file)
+{
+	int status, fd = file ? open(file, O_WRONLY | O_CLOEXEC) : -1;
+
+	if (file && (fd < 0 || write(fd, "1", 1) != 1 || ptrace(PTRACE_DETACH, pid, 0, 0) < 0))
+		return 3;
+	if (!file)
+		(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, &status, 0);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	const char *file = argc > 1 && argv[1][0] == '-' ? argv[1] + 1 : NULL;
+	if (file)
+		argc--, argv++;
 	long n = argc > 2 ? atol(argv[1]) : 0, seen = 0;
 	int status;
 
@@ -45,9 +63,7 @@ int main(int argc, char **argv)
 		seen += seen > 0 || regs.orig_rax == SYS_ptrace;
 		if (seen < n)
 			continue;
-		(void)kill(pid, SIGKILL);
-		(void)waitpid(pid, &status, 0);
-		return 0;
+		return reached(pid, file);
 	}
 	return 3;
 }
