@@ -298,14 +298,17 @@ static void hold_signals(sigset_t *before)
 
 static int try_once(struct work *w, const struct live_limits *limits, struct live_outcome *out)
 {
-	if (live_process_check(w->x->pid, w->err) < 0 ||
-	    live_process_alone(w->x->pid, w->err) < 0)
-		return LIVE_FAILED;
+	int rc = live_process_check(w->x->pid, w->err);
+
+	if (rc == LIVE_DONE)
+		rc = live_process_alone(w->x->pid, w->err);
+	if (rc != LIVE_DONE)
+		return rc;
 	sigset_t before;
 	hold_signals(&before);
 	w->nadded = 0;
 	w->pair[0] = w->pair[1] = w->copy = -1;
-	int rc = live_threads_stop(&w->threads, limits->pause_ns, w->err);
+	rc = live_threads_stop(&w->threads, limits->pause_ns, w->err);
 	w->late_ns = w->threads.asked_ns + limits->pause_ns;
 	if (rc == LIVE_DONE)
 		rc = while_stopped(w);
@@ -356,9 +359,11 @@ static int try_until(struct work *w, const struct live_limits *limits, struct li
 		if (rc == LIVE_DONE)
 			rc = try_once(w, limits, out);
 	}
-	if (rc == LIVE_NOT_NOW)
-		return err_wrap(w->err, "no moment for it came");
-	return rc;
+	if (rc != LIVE_NOT_NOW)
+		return rc;
+	/* if so, that tells more than the call that a thread of it waits in for the other */
+	(void)live_process_alone(w->x->pid, w->err);
+	return err_wrap(w->err, "no moment for it came");
 }
 
 /* Elsewhere if possible; what is replaced may be the C library itself. */

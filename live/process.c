@@ -24,6 +24,7 @@
 
 #include "lib/err.h"
 #include "live/maps.h"
+#include "live/threads.h"
 
 enum { KCMP_SAME_MEMORY = 1 };		/* KCMP_VM */
 enum { SECCOMP_STRICT = 1, SECCOMP_FILTERS = 2 };	/* modes in its state */
@@ -160,10 +161,10 @@ int live_process_alone(pid_t pid, struct err *err)
 	if (syscall(SYS_kcmp, pid, pid, KCMP_SAME_MEMORY, 0, 0) != 0)
 		return err_set(err, ERR_REFUSED, "cannot be seen whether others share its "
 			       "memory: %s", strerror(errno));
-	if (other)
-		return err_set(err, ERR_REFUSED, "process %d runs in the same memory",
-			       (int)other);
-	return 0;
+	if (!other)
+		return LIVE_DONE;
+	err_set(err, ERR_REFUSED, "process %d runs in the same memory", (int)other);
+	return LIVE_NOT_NOW;
 }
 
 /* KB of the mapping at `start` that are its own or locked; -1: there is none. */

@@ -15,7 +15,7 @@ int live_status_check(const char *status, struct err *err);
 int live_process_check(pid_t pid, struct err *err);
 /* Its main thread filters its system calls, or may. */
 bool live_process_filters(pid_t pid);
-/* Another process runs in the same memory, as between vfork() and exec(): ERR_REFUSED. */
+/* LIVE_NOT_NOW: another process runs in the same memory, as between vfork() and exec(). */
 int live_process_alone(pid_t pid, struct err *err);
 /* The pages at `start` are as they are in the file, and not locked: else ERR_REFUSED.  A
  * breakpoint or a probe makes a page the process's own. */

@@ -118,8 +118,7 @@ int live_on(pid_t pid, const struct live_plan *plan, int generation,
 	int rc = -1;
 
 	*out = (struct live_outcome){ 0 };
-	if (live_process_check(pid, err) < 0 || live_process_alone(pid, err) < 0 ||
-	    live_maps_read(pid, &maps, err) < 0 ||
+	if (live_process_check(pid, err) < 0 || live_maps_read(pid, &maps, err) < 0 ||
 	    prepare_on(pid, &maps, plan, generation, limits->nobody_catches, &x, err) < 0)
 		goto out;
 	out->was_so = x.from < 0;

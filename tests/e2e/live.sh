@@ -550,6 +550,19 @@ else
 	check "one whose handlers are found by unwinding is refused" grep -q "exceptions may pass" "$root/said"
 fi
 refuses "one that waits for a vfork child" "same memory" "$root/steady" vfork
+# Between vfork() and its end is no moment, but behind it.
+start "$root/spawns.out" "$root/steady" spawns
+sleep 0.2
+check "one that often has a vfork child is swapped $rounds times" swap steady
+kill "$pid"
+check_here "and ends as it should" wait "$pid"
+start "$root/forked.out" "$root/steady" vfork
+sleep 0.2
+(sleep 0.5; pkill -9 -P "$pid") &
+check "one is waited for until its vfork child has ended" on "$pid" steady --patience=10000
+pkill -9 -P "$pid" 2>/dev/null
+kill "$pid"
+check_here "and goes on" wait "$pid"
 refuses "one whose main thread has ended" "has ended" "$root/steady" ended
 refuses "one that is stopped" "is stopped" "$root/steady" stopped
 refuses "one with an unwinder" "may unwind" env LD_PRELOAD=libgcc_s.so.1 "$root/steady" count

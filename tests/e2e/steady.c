@@ -15,6 +15,7 @@
  *	            on as `count`; so is a thread, while the main one waits in an unusual call:
  *	            ends with 1 when the thread came out of it much later; with 77 when the
  *	            kernel has no userfaultfd for it
+ *	spawns      as `count`, with children that run in its memory most of the time
  *	service | seccomp | dispatch | private | locked | own-text | vfork | ended | stopped |
  *	compat | crowded
  *	            filters its system calls, as services do, or so that no code can be
@@ -358,6 +359,22 @@ static void fill_room(void)
 	}
 }
 
+/* As posix_spawn() does, whose child takes a while to get to another program. */
+static void *spawn(void *unused)
+{
+	for (;;) {
+		pid_t child = vfork();
+
+		if (child == 0) {
+			(void)nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+			_exit(0);
+		}
+		(void)waitpid(child, NULL, 0);
+		(void)nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+	}
+	return unused;
+}
+
 static void be(const char *how)
 {
 	pthread_t t;
@@ -377,6 +394,8 @@ static void be(const char *how)
 	else if (strcmp(how, "vfork") == 0 && vfork() == 0)
 		for (;;)
 			(void)pause();
+	else if (strcmp(how, "spawns") == 0)
+		(void)pthread_create(&t, NULL, spawn, NULL);
 	else if (strcmp(how, "stopped") == 0)
 		(void)raise(SIGSTOP);
 	else if (strcmp(how, "crowded") == 0)
