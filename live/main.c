@@ -25,6 +25,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,7 @@ static const char usage[] =
 	"       morph-live room PID PLAN GENERATION\n";
 
 struct args {
+	char path[PATH_MAX];	/* of resolve_folder() */
 	pid_t pid;
 	struct live_plan plan;
 	int generation;
@@ -80,6 +82,37 @@ static int read_plan(const char *arg, struct live_plan *out, struct err *err)
 	if (live_plan_parse(text, out, err) < 0)
 		return err_wrap(err, "'%s'", arg);
 	return 0;
+}
+
+/* The folder as names of mappings begin, or the file: one that was deleted is found where it
+ * was. */
+static int resolve_folder(struct args *a, struct err *err)
+{
+	size_t n = strlen(a->folder);
+	char parent[PATH_MAX];
+
+	if (realpath(a->folder, a->path)) {
+		a->folder = strcmp(a->path, "/") == 0 ? "" : a->path;
+		return 0;
+	}
+	int error = errno;
+	while (n > 1 && a->folder[n - 1] == '/')
+		n--;
+	size_t last = n;
+	while (last > 0 && a->folder[last - 1] != '/')
+		last--;
+	bool fits = snprintf(parent, sizeof(parent), "./%.*s", (int)last, a->folder) <
+		    (int)sizeof(parent);
+	if (error == ENOENT && fits &&
+	    realpath(a->folder[0] == '/' ? parent + 2 : parent, a->path)) {
+		size_t at = strcmp(a->path, "/") == 0 ? 0 : strlen(a->path);
+
+		fits = snprintf(a->path + at, sizeof(a->path) - at, "/%.*s", (int)(n - last),
+				a->folder + last) < (int)(sizeof(a->path) - at);
+		a->folder = fits ? a->path : a->folder;
+	}
+	return a->folder[0] == '/' ? 0 : err_set(err, ERR_SYS, "'%s': %s", a->folder,
+						 strerror(error));
 }
 
 static void tell(const struct live_outcome *out)
@@ -106,6 +139,8 @@ static int do_off(struct args *a, struct err *err)
 {
 	struct live_outcome out;
 
+	if (resolve_folder(a, err) < 0)
+		return -1;
 	if (live_off(a->pid, a->folder, &a->limits, &out, err) < 0)
 		return -1;
 	tell(&out);
@@ -176,7 +211,7 @@ static int do_look(struct args *a, struct err *err)
 {
 	struct live_maps maps = { 0 };
 
-	if (live_maps_read(a->pid, &maps, err) < 0)
+	if (resolve_folder(a, err) < 0 || live_maps_read(a->pid, &maps, err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < maps.n; i++)
 		if (live_is_spliced(&maps, &maps.map[i], a->folder))
@@ -188,9 +223,11 @@ static int do_look(struct args *a, struct err *err)
 
 static int do_list(struct args *a, struct err *err)
 {
-	DIR *d = opendir("/proc");
 	struct err gone;
 
+	if (resolve_folder(a, err) < 0)
+		return -1;
+	DIR *d = opendir("/proc");
 	if (!d)
 		return err_set(err, ERR_SYS, "'/proc': %s", strerror(errno));
 	for (struct dirent *e; (e = readdir(d));) {

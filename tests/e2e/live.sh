@@ -533,6 +533,22 @@ byte $new_last '\xcc'
 check "what was written into new text is not run into" refused "somebody wrote into text" steady
 byte $new_last '\x00'
 check "until it is as it was" on "$pid" steady
+# A folder or a file is the same by each of its names, and also when it is gone.
+named() {		# NAME, from $root
+	(cd "$root" && [ -n "$("$live" look "$pid" "$1")" ] && "$live" list "$1" | grep -q "^$pid ") || { echo "not found: $1"; return 1; }
+}
+names() {
+	ln -s gen "$root/link" && mkdir -p "$root/other" && cp "$root/gen/steady" "$root/kept" || return 1
+	named gen && named ./gen/ && named gen/steady && named other/../gen && named "$root/link" && named "$root/gen/" || return 1
+	(cd "$root/gen" && [ -n "$("$live" look "$pid" .)" ] && [ -n "$("$live" look "$pid" steady)" ]) || return 1
+	(cd "$root" && [ -z "$("$live" look "$pid" other)" ]) || return 1
+	rm "$root/gen/steady"
+	named gen/steady && named gen && named "$root/gen/steady" || return 1
+	(cd "$root" && fails 0 "^done, pause" "$live" off "$pid" gen/steady && fails 1 "'no/where': No such file" "$live" off "$pid" no/where) || return 1
+	mv "$root/kept" "$root/gen/steady"
+}
+check "a folder has many names" names
+on "$pid" steady >/dev/null
 kill "$pid"
 wait "$pid" && ok "and all goes on" || not_ok "and all goes on"
 # Cancelling threads, by handlers that are registered.
