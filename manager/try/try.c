@@ -31,6 +31,8 @@
 /* Modules with less of the time are left as they are; chosen. */
 static const double least_share = 0.02;
 enum { LOOK_LIMIT_S = 3600 };
+/* Of an input that is kept for all runs; chosen. */
+static const off_t INPUT_MOST = (off_t)1 << 30;
 
 /* Can that kind of world be entered here? */
 static bool can_have(const struct trial *t, enum world_kind kind, bool user,
@@ -179,7 +181,7 @@ static int begin(struct trial *t, struct err *err)
 		return err_set(err, ERR_SYS, "'%s': %s", t->folder, strerror(errno));
 	if (commandline_resolve(t->o->argv, &t->command, err) < 0)
 		return -1;
-	return input_take(t->folder, &t->in, &t->in_at, err);
+	return input_take(t->folder, INPUT_MOST, &t->in, &t->in_at, err);
 }
 
 static void end(struct trial *t)

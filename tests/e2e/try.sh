@@ -84,6 +84,10 @@ for user in $users; do
 	seq 1000 >"$T/input"
 	input=$T/input try -- sh -c "sum; $T/tried"
 	is "standard input is given to each run" "0 1" "$same"
+	input=/dev/zero try -- "$T/tried"
+	is "one without an end is refused" 2 "standard input has no end"
+	input=$T try -- "$T/tried"
+	is "so is a folder" 2 "standard input cannot be read: it is a directory"
 	try -- sh -c "sleep 1000 & $T/tried"
 	is "what it leaves running is ended" "0 1" "left running, which were ended: 1"
 	try --output=fiel -- "$T/tried" file
