@@ -107,7 +107,8 @@ static int live_on_process(struct live *l, pid_t pid)
 	struct err err = { 0 };
 	int mapped = 0, failed = 0;
 
-	if (sample(l, pid, &err) < 0 || splicing_files(pid, &all, &err) < 0 ||
+	if (splicing_can_map(&l->splicing, &err) < 0 || sample(l, pid, &err) < 0 ||
+	    splicing_files(pid, &all, &err) < 0 ||
 	    splicing_catches(&l->splicing, &all, &err) < 0) {
 		splicing_close(&l->splicing);
 		say_line(stderr, "morphctl: %s", err.text);
@@ -124,8 +125,10 @@ static int live_on_process(struct live *l, pid_t pid)
 		failed += rc < 0;
 	}
 	splicing_close(&l->splicing);
-	if (mapped == 0 && failed == 0 && interrupt_signal() == 0)
-		say_line(stderr, "morphctl: process %d: no samples of its files", (int)pid);
+	bool gone = splicing_program_gone(pid);
+	if (mapped == 0 && (failed == 0 || gone) && interrupt_signal() == 0)
+		say_line(stderr, "morphctl: process %d: no samples of its files%s", (int)pid,
+			 gone ? SPLICING_GONE : "");
 	return mapped ? 0 : 3;
 }
 

@@ -16,11 +16,17 @@
 /* The kernel's: a longer first line is no script, nor is a script of scripts deeper. */
 enum { LINE_MAX_BYTES = 255, DEPTH_MAX = 5 };
 
+/* False with errno, as execve(2) has it. */
 static bool is_program(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+	if (stat(path, &st) < 0)
+		return false;
+	if (S_ISREG(st.st_mode))
+		return access(path, X_OK) == 0;
+	errno = EACCES;
+	return false;
 }
 
 /* By PATH, unless there is a slash in it; NULL with errno. */
@@ -127,7 +133,7 @@ int commandline_resolve(char *const *argv, struct commandline *out, struct err *
 	char *interpreter, *argument;
 	int depth = 0;
 
-	while (c.program && depth < DEPTH_MAX &&
+	while (c.program && depth < DEPTH_MAX && is_program(c.program) &&
 	       read_script(c.program, &interpreter, &argument)) {
 		put_in_front(&c, interpreter, argument);
 		depth++;

@@ -70,6 +70,7 @@ static int make_counting(struct trial *t, struct err *err)
 		if (t->module[i].why.kind != ERR_NONE)
 			continue;
 		t->module[i].counting = tool[i].err.kind == ERR_NONE;
+		t->module[i].uncounted = tool[i].err;
 		/* what cannot be moved to count cannot be moved otherwise */
 		if (tool[i].err.kind == ERR_REFUSED)
 			t->module[i].why = tool[i].err;
@@ -98,8 +99,11 @@ static int count(struct trial *t, struct err *err)
 		progress_say(t->begun_s, "the run that counted was different: %s", how);
 	if (rc < 0 && interrupt_signal() == 0) {
 		progress_say(t->begun_s, "not counted: %s", err->text);
-		for (unsigned i = 0; i < t->nmodule; i++)
+		for (unsigned i = 0; i < t->nmodule; i++) {
+			if (t->module[i].counting)
+				t->module[i].uncounted = *err;
 			t->module[i].counting = false;
+		}
 		rc = 0;
 	}
 	keeper_free(&k);
@@ -123,6 +127,8 @@ static int take_counts(struct trial *t, struct err *err)
 		struct trial_module *m = &t->module[i];
 
 		m->counted = m->counting && tool[i].err.kind == ERR_NONE;
+		if (m->counting)
+			m->uncounted = tool[i].err;
 		if (!m->counted && m->counting && t->kind == WORLD_NONE &&
 		    m->why.kind == ERR_NONE)
 			err_set(&m->why, ERR_REFUSED, "it cannot be replaced here: the loader "
@@ -152,8 +158,9 @@ char *layouts_profile_name(const char *module, struct err *err)
 }
 
 /* The profile that `morphctl profile` made of the samples, if it did. */
-static void find_sampled(struct trial_module *m, const char *dir)
+static void find_sampled(const struct trial *t, struct trial_module *m, const char *dir)
 {
+	const struct keeper_result *r = t->reference.result;
 	char *name = layouts_profile_name(m->path, &m->why);
 
 	if (!name)
@@ -162,7 +169,10 @@ static void find_sampled(struct trial_module *m, const char *dir)
 	m->profile = folder_path(dir, name);
 	free(name);
 	if (access(m->profile, R_OK) < 0)
-		err_set(&m->why, ERR_SYS, "neither counts nor samples of it could be used");
+		err_set(&m->why, ERR_SYS, "neither counts nor samples of it could be used: "
+			"counts: %s; samples: %s",
+			m->uncounted.kind == ERR_NONE ? "not known" : m->uncounted.text,
+			r->watched ? r->unsampled : "there are too few");
 }
 
 static int use_samples(struct trial *t, struct err *err)
@@ -180,7 +190,7 @@ static int use_samples(struct trial *t, struct err *err)
 	}
 	for (unsigned i = 0; rc == 0 && i < t->nmodule; i++)
 		if (t->module[i].why.kind == ERR_NONE && !t->module[i].counted)
-			find_sampled(&t->module[i], dir);
+			find_sampled(t, &t->module[i], dir);
 	free(dir);
 	return rc;
 }
@@ -268,6 +278,16 @@ static void find_shares(struct trial *t)
 	}
 }
 
+int layouts_none(const char *path, const char *why, struct err *err)
+{
+	size_t n = strlen(path);
+	bool named = why[0] == '\'' && strncmp(why + 1, path, n) == 0 &&
+		     strncmp(why + 1 + n, "': ", 3) == 0;
+
+	return err_set(err, ERR_REFUSED, "nothing that it runs can be laid out anew; '%s': %s",
+		       path, named ? why + n + 4 : why);
+}
+
 int trial_lay_out(struct trial *t, struct err *err)
 {
 	unsigned left = 0;
@@ -276,7 +296,8 @@ int trial_lay_out(struct trial *t, struct err *err)
 	if (make_counting(t, err) < 0 || count(t, err) < 0 || take_counts(t, err) < 0 ||
 	    use_samples(t, err) < 0)
 		return -1;
-	progress_say(t->begun_s, "laying out and proving %s", trial_names(t));
+	if (*trial_names(t))
+		progress_say(t->begun_s, "laying out and proving %s", trial_names(t));
 	if (optimize(t, err) < 0 || prove(t, err) < 0)
 		return -1;
 	for (unsigned i = 0; i < t->nmodule; i++) {
@@ -293,6 +314,5 @@ int trial_lay_out(struct trial *t, struct err *err)
 		left += t->module[i].why.kind == ERR_NONE;
 	if (left)
 		return 0;
-	return err_set(err, ERR_REFUSED, "nothing that it runs can be laid out anew; %s: %s",
-		       t->module[0].path, t->module[0].why.text);
+	return layouts_none(t->module[0].path, t->module[0].why.text, err);
 }

@@ -23,6 +23,7 @@
 #include "lib/say.h"
 #include "manager/parent/livefiles.h"
 #include "manager/try/interrupt.h"
+#include "manager/try/layouts.h"
 
 /* Chosen: samples are taken for a sixth of the time, but not for longer than this. */
 static const double sample_part = 1.0 / 6, sample_most_s = 10;
@@ -77,6 +78,7 @@ static int begin(struct running *t, struct err *err)
 		return -1;
 	if (meter_open(&t->meter, o->pid, o->count, err) < 0 ||
 	    splicing_open(&t->splicing, err) < 0 ||
+	    splicing_can_map(&t->splicing, err) < 0 ||
 	    (t->lock = livefiles_lock(t->splicing.folder, o->pid, err)) < 0)
 		return -1;
 	sameprogram_note(&t->program, o->pid);
@@ -165,9 +167,9 @@ static int lay_out(struct running *t, struct err *err)
 	if (left)
 		return 0;
 	if (!t->nmodule)
-		return err_set(err, ERR_REFUSED, "there are no samples of its files");
-	return err_set(err, ERR_REFUSED, "nothing that it runs can be laid out anew; %s: %s",
-		       t->module[0].path, t->module[0].why.text);
+		return err_set(err, ERR_REFUSED, "there are no samples of its files%s",
+			       splicing_program_gone(t->o->pid) ? SPLICING_GONE : "");
+	return layouts_none(t->module[0].path, t->module[0].why.text, err);
 }
 
 /* What it forked in a turn with a generation has that, and goes on having it. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "lib/arena.h"
@@ -29,6 +30,27 @@ int splicing_open(struct splicing *s, struct err *err)
 		return -1;
 	livefiles_sweep(s->store);
 	return 0;
+}
+
+int splicing_can_map(const struct splicing *s, struct err *err)
+{
+	struct statvfs fs;
+
+	if (statvfs(s->folder, &fs) < 0 || !(fs.f_flag & ST_NOEXEC))
+		return 0;
+	return err_set(err, ERR_REFUSED, "'%s': no code can be mapped from there: the file "
+		       "system is mounted noexec", s->folder);
+}
+
+bool splicing_program_gone(pid_t pid)
+{
+	static const char gone[] = " (deleted)";
+	char path[64], exe[PATH_MAX];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	ssize_t n = readlink(path, exe, sizeof(exe) - 1), tail = sizeof(gone) - 1;
+	exe[n < 0 ? 0 : n] = '\0';
+	return n > tail && strcmp(exe + n - tail, gone) == 0;
 }
 
 int splicing_scratch(struct splicing *s, struct err *err)

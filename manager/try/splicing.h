@@ -67,6 +67,8 @@ struct splicing_said {			/* by morph-live */
 /* Makes the folder and the store, or refuses one that is not root's alone; removes what others
  * have left there. */
 int splicing_open(struct splicing *s, struct err *err);
+/* ERR_REFUSED: code of files there cannot be mapped (noexec). */
+int splicing_can_map(const struct splicing *s, struct err *err);
 /* Removes the samples. */
 void splicing_close(struct splicing *s);
 /* A folder for samples, if there is none yet. */
@@ -75,6 +77,9 @@ int splicing_scratch(struct splicing *s, struct err *err);
 int splicing_sample(struct splicing *s, pid_t pid, unsigned seconds, struct err *err);
 /* -1: there is no such process. */
 int splicing_files(pid_t pid, struct splicing_files *all, struct err *err);
+/* Is the file of its program no longer where it was?  Then it has no profile. */
+bool splicing_program_gone(pid_t pid);
+#define SPLICING_GONE ": that of its program was deleted or replaced since it began"
 /* Where an unwinder is among the files: does none of them catch exceptions?  -1 with the reason
  * if one may. */
 int splicing_catches(struct splicing *s, const struct splicing_files *all, struct err *err);

@@ -18,6 +18,7 @@ struct trial_module {
 	char *path;		/* of the original */
 	double share;		/* of all samples, or of all instructions counted */
 	struct err why;		/* it stays as it is, because; kind ERR_NONE: it does not */
+	struct err uncounted;	/* why it has no counts; kind ERR_NONE: not known */
 	bool counting;		/* there is a program that counts */
 	bool counted;		/* and its counts are the profile; else it is of samples */
 	char *copy;		/* files of the trial's folder: the one that counts, */

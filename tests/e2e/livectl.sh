@@ -9,7 +9,8 @@ root=$(mktemp -d "${TMPDIR:-/tmp}/morph-live.XXXXXX") || exit 1
 pid=
 other=
 thrower=
-trap 'kill -9 $pid $other $thrower 2>/dev/null; rm -rf "$root"' EXIT
+replaced=
+trap 'kill -9 $pid $other $thrower $replaced 2>/dev/null; umount "$root/noexec" 2>/dev/null; rm -rf "$root"' EXIT
 cp "$(readlink -f /usr/bin/perl)" "$root/perl" || skip_all "there is no perl"
 # $root/store is not there: the first one makes it
 cat >"$root/loop.pl" <<'END'
@@ -49,6 +50,24 @@ profile=$1
 [ -s "$1" ] && ok "so there is a profile of its program" || not_ok "so there is a profile of its program"
 check "record --pid of a process that is not there fails" eval '! "$ctl" record -o "$root/log2" --pid=4194303 -- true 2>/dev/null'
 
+mkdir "$root/noexec"
+if mount -t tmpfs -o noexec none "$root/noexec" 2>/dev/null; then
+	check "a store from which nothing can be mapped is refused at once" eval '
+		SECONDS=0; fails 3 "mounted noexec" "$ctl" live --store="$root/noexec" $pid --time=20 && [ $SECONDS -lt 10 ]'
+	check "so it is where a process is tried" fails 3 "mounted noexec" "$ctl" try --store="$root/noexec" --pid=$pid
+	umount "$root/noexec"
+else
+	skip "a store from which nothing can be mapped" "nothing can be mounted here"
+fi
+cp "$root/perl" "$root/replaced"
+"$root/replaced" "$root/loop.pl" >/dev/null 2>&1 </dev/null 9>&- &
+replaced=$!
+disown -a
+sleep 0.3
+cp "$root/perl" "$root/new" && mv "$root/new" "$root/replaced"
+check "that a program was replaced while it ran is said" fails 3 "no samples of its files: that of its program was deleted or replaced" \
+	"$ctl" live --store="$root/store" $replaced --time=1 --burst=0
+kill -9 $replaced
 check "a process gets a generation by samples of its own" live $pid --time="$(second_of $pid)" --burst=0 --module="$root/perl"
 [ "$(listed $pid)" = 1 ] && [ "$(listed $other)" = 0 ] && ok "it is listed, and no other" || not_ok "it is listed, and no other"
 f=$(live | awk -v p=$pid '$1 == p { print $3 }')

@@ -96,6 +96,16 @@ for user in $users; do
 	is "nothing can be saved there" 1 "--save: '$T/tmp/no': No such file"
 	try -- no-such-program
 	is "there is no such program" 2 "'no-such-program': No such file"
+	printf '#!%s/tried\n' "$T" >"$T/closed"
+	try -- "$T/closed"
+	is "a script may not be run" 2 "try: '$T/closed': Permission denied"
+	try -- sh -c "exit 4"
+	is "nothing of a command is worth it, and no layout of nothing is told" "1 3" "try: [^:]*\(; '[^':]*': [^':]*\|: [^':]*\)$"
+	said "proving $" && not_ok "$user: of no module" || ok "$user: of no module"
+	under="prlimit --nofile=16 --"
+	try -- "$T/tried"
+	under=
+	is "there are too few descriptors, which is said" "0 1 3" "counts: .*Too many open files; samples: .*Too many\|$same"
 	try -- true
 	is "it runs too shortly, or is refused, or is measured by chance" "0 1 3" "."
 

@@ -65,6 +65,7 @@ static int begin(void **state)
 	put("data", "x", 0644);
 	(void)snprintf(text, sizeof(text), "#!%s/program\nrest", dir);
 	put("script", text, 0755);
+	put("closed", text, 0644);
 	(void)snprintf(text, sizeof(text), "#! \t%s/program  -w -x \t\n", dir);
 	put("spaced", text, 0755);
 	(void)snprintf(text, sizeof(text), "#!%s/script\n", dir);
@@ -106,6 +107,8 @@ static void others_are_not(void **state)
 	assert_non_null(strstr(resolved("absent", NULL), "'absent': No such file"));
 	assert_non_null(strstr(resolved("data", NULL), "failed"));
 	assert_non_null(strstr(resolved("./data", NULL), "failed"));
+	assert_non_null(strstr(resolved("./closed", NULL), "'./closed': Permission denied"));
+	assert_non_null(strstr(resolved(".", NULL), "'.': "));
 	assert_non_null(strstr(resolved("nowhere", NULL), "failed"));
 	assert_non_null(strstr(resolved("loop", NULL), "failed"));
 }
