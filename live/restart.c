@@ -18,6 +18,8 @@ enum { ERESTARTNOHAND = 514 };
 
 /* IORING_ENTER_GETEVENTS; IORING_ENTER_EXT_ARG: a time limit may be there */
 enum { GETEVENTS = 1, EXT_ARG = 8 };
+/* futex_waitv(), futex_wait(), which older headers do not have */
+enum { FUTEX_WAITV = 449, FUTEX_WAIT_2 = 455 };
 enum { WAITALL = 0x100 };	/* MSG_WAITALL */
 
 static const struct {
@@ -81,6 +83,9 @@ static const struct {
 	{ SYS_pause, RESTART_KERNEL, -1, false },
 	{ SYS_rt_sigsuspend, RESTART_KERNEL, -1, false },
 	{ SYS_futex, RESTART_KERNEL, -1, false },
+	/* their limits are points in time */
+	{ FUTEX_WAITV, RESTART_KERNEL, -1, false },
+	{ FUTEX_WAIT_2, RESTART_KERNEL, -1, false },
 	{ SYS_wait4, RESTART_KERNEL, -1, false },
 	{ SYS_waitid, RESTART_KERNEL, -1, false },
 	/* the kernel itself makes these again, whatever a server answers */

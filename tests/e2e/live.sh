@@ -118,7 +118,7 @@ while read -r call later; do
 		said=$(cat "$root/wait.$call.$how") n=$(cat "$root/swaps.$call.$how")
 		want=ok
 		[ "${said% *}" != ENOSYS ] || { skip "$call in a $how thread" "the kernel does not let it"; continue; }
-		case $call in sig*-limit|sem*-limit|recv-limit|read-limit|accept-limit) want=EAGAIN ;; futex-limit) want=ETIMEDOUT ;; esac
+		case $call in sig*-limit|sem*-limit|recv-limit|read-limit|accept-limit) want=EAGAIN ;; futex*-limit) want=ETIMEDOUT ;; esac
 		[ "${said% *}" = $want ] && [ "${said#* }" -ge 850 ] && [ "${said#* }" -le 1800 ] &&
 			{ [ -n "$later" ] || [ "${n:-0}" -gt 0 ]; } &&
 			ok "$call in a $how thread, swapped $n times: $said" ||

@@ -145,6 +145,35 @@ static long do_select_limit(void)
 	return select(0, NULL, NULL, NULL, &t);
 }
 static long do_nanosleep(void) { return nanosleep(&second, NULL); }
+/* A point in time; older headers have neither of these calls. */
+enum { FUTEX_WAITV_CALL = 449, FUTEX_WAIT_CALL = 455, PRIVATE_U32 = 2 | 128 };
+
+static struct timespec in_a_second(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_sec += second.tv_sec;
+	return t;
+}
+
+static long do_futexes_limit(void)
+{
+	struct { uint64_t val, addr; uint32_t flags, reserved; } w = {
+		0, (uintptr_t)&word, PRIVATE_U32, 0 };
+	struct timespec end = in_a_second();
+
+	return syscall(FUTEX_WAITV_CALL, &w, 1, 0, &end, CLOCK_MONOTONIC);
+}
+
+static long do_futex_wait_limit(void)
+{
+	struct timespec end = in_a_second();
+
+	return syscall(FUTEX_WAIT_CALL, &word, 0UL, (unsigned long)UINT32_MAX, PRIVATE_U32,
+		       &end, CLOCK_MONOTONIC);
+}
+
 static long do_futex_limit(void)
 {
 	return syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &second, NULL, 0);
@@ -356,6 +385,8 @@ static const struct {
 	{ "select-limit", do_select_limit, END, false },
 	{ "nanosleep", do_nanosleep, END, false },
 	{ "futex-limit", do_futex_limit, END, false },
+	{ "futexes-limit", do_futexes_limit, END, false },
+	{ "futex-wait-limit", do_futex_wait_limit, END, false },
 	{ "msgrcv", do_msgrcv, MESSAGE, false },
 	{ "io_getevents-limit", do_aio_limit, END, true },
 	{ "io_getevents", do_aio, SEND, false },

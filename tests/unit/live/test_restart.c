@@ -42,6 +42,8 @@ static void each_call_is_of_its_kind(void **state)
 		{ SYS_recvmmsg, NO, 0, 0, RESTART_PARTIAL },
 		{ SYS_poll, NO, 0, 0, RESTART_KERNEL },
 		{ SYS_futex, NO, 0, 0, RESTART_KERNEL },
+		{ 449, NO, 0, 0, RESTART_KERNEL },	/* futex_waitv */
+		{ 455, NO, 0, 0, RESTART_KERNEL },	/* futex_wait */
 		{ SYS_vfork, NO, 0, 0, RESTART_UNKNOWN },
 		{ SYS_clone, NO, 0, 0, RESTART_UNKNOWN },
 		{ SYS_close, NO, 0, 0, RESTART_UNKNOWN },
