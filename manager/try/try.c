@@ -30,7 +30,9 @@
 
 /* Modules with less of the time are left as they are; chosen. */
 static const double least_share = 0.02;
-enum { LOOK_LIMIT_S = 3600 };
+/* So much longer than all should take, and at least so long, the first run may be: then it is
+ * told at least what time is needed.  Chosen. */
+enum { LOOK_TIMES = 10, LOOK_LEAST_S = 60 };
 /* Of an input that is kept for all runs; chosen. */
 static const off_t INPUT_MOST = (off_t)1 << 30;
 
@@ -123,10 +125,12 @@ static void take_modules(struct trial *t)
 
 static int look(struct trial *t, struct err *err)
 {
+	double limit_s = LOOK_TIMES * t->o->time_s;
+	limit_s = limit_s < LOOK_LEAST_S ? LOOK_LEAST_S : limit_s;
 	progress_say(t->begun_s,
 		     "running the command as it is, sampled; all should take up to %.0f s",
 		     t->o->time_s);
-	if (trial_run(t, NULL, 0, t->log, LOOK_LIMIT_S, &t->reference, err) < 0)
+	if (trial_run(t, NULL, 0, t->log, limit_s, &t->reference, err) < 0)
 		return -1;
 	const struct keeper_result *r = t->reference.result;
 	progress_say(t->begun_s,
