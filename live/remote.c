@@ -220,7 +220,7 @@ static int wait_stop(struct live_remote *r, int *status, struct err *err)
 {
 	pid_t tid = r->thread->tid, told;
 	uint64_t since_ns = live_clock_ns();
-	bool asked = false, frozen = false;
+	bool asked = false;
 
 	while ((told = waitpid(tid, status, __WALL)) < 0 && errno == EINTR) {
 		uint64_t now_ns = live_clock_ns();
@@ -228,17 +228,19 @@ static int wait_stop(struct live_remote *r, int *status, struct err *err)
 		r->lost = now_ns > since_ns + lost_ns;
 		if (r->lost)
 			return err_set(err, ERR_REFUSED, "thread %d %s", (int)tid,
-				       frozen ? "was frozen" : "does not come to a CPU");
+				       r->frozen ? "was frozen" : "does not come to a CPU");
 		if (asked || now_ns < since_ns + slow_ns)
 			continue;
-		frozen = live_frozen(tid);
+		r->frozen = live_frozen(tid);
 		asked = ptrace(PTRACE_INTERRUPT, tid, 0, 0) == 0;
 	}
 	if (told != tid || !WIFSTOPPED(*status))
 		return err_set(err, ERR_SYS, "thread %d has ended", (int)tid);
-	r->late = asked && *status >> 16 == PTRACE_EVENT_STOP;
-	return r->late ? err_set(err, ERR_REFUSED, "thread %d %s", (int)tid,
-				 frozen ? "was frozen" : "does not come to a CPU") : 0;
+	if (!asked || *status >> 16 != PTRACE_EVENT_STOP)
+		return 0;
+	r->late = true;
+	return err_set(err, ERR_REFUSED, "thread %d %s", (int)tid,
+		       r->frozen ? "was frozen" : "does not come to a CPU");
 }
 
 /* To the beginning of the call, or to its end.  SIGSTOP, which no mask holds off, is delivered:
@@ -267,7 +269,7 @@ int live_remote_call(struct live_remote *r, long nr, const uint64_t arg[6], int6
 	struct user_regs_struct regs;
 	pid_t tid = r->thread->tid;
 
-	if (r->late || r->lost)
+	if (r->frozen || r->lost)
 		return err_set(err, ERR_REFUSED, "thread %d makes no calls", (int)tid);
 	regs_for(r, nr, arg, &regs);
 	if (ptrace(PTRACE_SETREGS, tid, 0, &regs) < 0)

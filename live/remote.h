@@ -54,6 +54,7 @@ struct live_remote {
 	/* it did not come to a CPU, and has been stopped before the call; or it could not even
 	 * be stopped: it comes back by itself, once it runs */
 	bool late, lost;
+	bool frozen;
 };
 
 /* The bytes of the frame, to be written at `frame`: n, at most REMOTE_FRAME; or 0 when the
@@ -69,8 +70,8 @@ int live_remote_begin(struct live_remote *r, struct live_thread *thread, int mem
 		      const struct live_places *places, const struct live_maps *maps,
 		      struct err *err);
 /* The result of the call, negative: -errno.  -1 with *err when the thread does not come back
- * from it: then it has ended, or is late or lost, as one is that was frozen.  No more calls can
- * be made then. */
+ * from it: then it has ended, or is late or lost, as one is that was frozen.  One that was only
+ * late can be asked for another call. */
 int live_remote_call(struct live_remote *r, long nr, const uint64_t arg[6], int64_t *result,
 		     struct err *err);
 /* Says in the thread how it gets back by the frame. */

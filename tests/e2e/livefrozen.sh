@@ -65,7 +65,7 @@ others_are_out() {	# the frozen one is first
 	other=$pid
 	pid=$frozen
 	on "$other" steady || return 1
-	within 5 "$live" off-all "$root/gen/steady" --patience=300
+	within 15 "$live" off-all "$root/gen/steady" --patience=3000
 	grep -q "process $frozen: .*frozen" "$root/said" || { cat "$root/said"; return 1; }
 	is_on "$other" && { echo "the other one has it still"; return 1; }
 	kill "$other"
