@@ -260,7 +260,7 @@ static int change_by(struct work *w, struct live_thread *x)
 		rc = LIVE_NOT_NOW;
 	if (w->remote.lost) {		/* at its next stop, if any comes, it is let go */
 		x->stopped = false;
-		x->finish = FINISH_CUT;
+		x->finish = FINISH_LOST;
 	}
 	live_remote_end(&w->remote);
 	return rc;

@@ -284,7 +284,9 @@ void finish_go_on(const struct live_threads *t, struct live_thread *x, int statu
 {
 	bool call = status >> 8 == ENTRY_OR_EXIT;
 
-	if (x->finish == FINISH_ENTERS || x->finish == FINISH_TURNS) {
+	if (x->finish == FINISH_LOST) {
+		leave(x, call || status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status));
+	} else if (x->finish == FINISH_ENTERS || x->finish == FINISH_TURNS) {
 		enter_on(t, x, status);
 	} else if (call && x->finish == FINISH_BEGINS) {
 		pass_on(x, FINISH_CALL);

@@ -27,6 +27,7 @@ enum finish {
 	FINISH_ENTERS,		/* before a call that holds off signals */
 	FINISH_TURNS,		/* back from there, as a signal that is ignored has come */
 	FINISH_ENTERED,		/* stopped there */
+	FINISH_LOST,		/* did not stop in a call of ours, from which it comes back */
 };
 
 struct live_thread {
