@@ -130,5 +130,6 @@ int main(void)
 		cmocka_unit_test(nobody_else_has_one),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
