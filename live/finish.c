@@ -164,7 +164,9 @@ static bool is_queued(const struct live_thread *x)
 	return false;
 }
 
-/* Back to its call, in front of which nothing runs that the call holds off. */
+/* Back to its call, in front of which nothing runs that the call holds off.  Only where
+ * something waits that would: until the call has begun the thread's mask is another one, and
+ * stays so if we are killed. */
 static bool enter(const struct live_threads *t, struct live_thread *x)
 {
 	enum { CALL = 2, RETURNED = 8 };
@@ -173,7 +175,7 @@ static bool enter(const struct live_threads *t, struct live_thread *x)
 
 	if (!signals_held(t->pid, &x->regs, &held) ||
 	    ptrace(PTRACE_GETSIGMASK, x->tid, sizeof(x->mask), &x->mask) < 0 ||
-	    !(held & ~x->mask))
+	    !(signals_waiting(t->pid, x->tid) & held & ~x->mask))
 		return false;
 	uint64_t ignored = signals_ignored(t->pid), mask = x->mask | held;
 	x->ignored = ignored & ~mask;
