@@ -197,7 +197,7 @@ const char *const decide_count_text[] = {
 static const double slow_down = 0.25;
 static const double longest_run_s = 600, day_s = 86400;
 /* The runs that count may fill so much of the time until the next decision; chosen. */
-static const double most_of_next = 0.1;
+static const double most_of_next = 0.2;
 /* Half as slow again is more than counting was seen to cost; chosen.
  * As in speedtest.h, the other number must agree by half. */
 static const double too_slow = 1.5;

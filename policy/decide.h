@@ -138,7 +138,9 @@ double decide_quality(const struct usage *made_from);
 bool decide_blames(unsigned deaths, double watched_s, unsigned deaths_before,
 		   double watched_before_s);
 
-enum { DECIDE_COUNT_RUNS = 8 };	/* so many are counted at most */
+/* So many are counted at most: a compiler's runs, each of another source, must be enough for
+ * the next one's; bench/results/counted_compilers.md. */
+enum { DECIDE_COUNT_RUNS = 16 };
 
 /* Counting a module exactly, before it is laid out, or why not. */
 enum decide_count {

@@ -25,7 +25,7 @@ struct counting;
 
 enum { COUNTING_HELD = 8 };		/* processes at a time; of more, some are left out */
 enum { COUNTING_POLL = 1 + COUNTING_HELD };
-enum { COUNTING_RUNS = 16 };		/* then the file is watched no more */
+enum { COUNTING_RUNS = 32 };		/* then the file is watched no more */
 enum { COUNTING_LONG_MS = 600000 };	/* then a process is read before its end */
 
 struct counting *counting_new(void);

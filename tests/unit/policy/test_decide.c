@@ -67,7 +67,7 @@ static void what_is_left_open_is_counted_if_it_is_worth_it(void **state)
 
 static void only_short_runs_are_counted(void **state)
 {
-	struct policy p = { .min_gain_ppm = 50, .module_count_cpu_per_day_s = 1200 };
+	struct policy p = { .min_gain_ppm = 50, .module_count_cpu_per_day_s = 2400 };
 	struct decide_module m = open_module();
 
 	(void)state;
@@ -81,7 +81,7 @@ static void only_short_runs_are_counted(void **state)
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_NO_RUNS);
 	m.runs = (struct decide_runs){ .run_s = 1, .next_s = 81 };
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT);
-	m.runs.next_s = 79;		/* 8 of them are more than a tenth of it */
+	m.runs.next_s = 79;		/* 16 of them are more than a fifth of it */
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_LONG_RUNS);
 }
 
@@ -92,10 +92,10 @@ static void counting_has_a_budget(void **state)
 	struct decide_module m = open_module();
 
 	(void)state;
-	assert_true(near(decide_count_cost_s(&m.runs), 2));
-	m.runs.own_spent_s = 516;
+	assert_true(near(decide_count_cost_s(&m.runs), 4));
+	m.runs.own_spent_s = 514;
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT);
-	m.runs.own_spent_s = 517;
+	m.runs.own_spent_s = 515;
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_COST);
 	p.module_count_cpu_per_day_s = 519;	/* the policy grants more, to it */
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT);
@@ -103,9 +103,9 @@ static void counting_has_a_budget(void **state)
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_COST);
 	m.runs.own_spent_s = 0;
 	p.count_cpu_per_day_s = 600;		/* to all */
-	m.runs.spent_s = 598;
+	m.runs.spent_s = 596;
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT);
-	m.runs.spent_s = 598.5;
+	m.runs.spent_s = 596.5;
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_COST);
 }
 
