@@ -18,7 +18,8 @@
  *           that has made our calls has a frame on its stack that leads to its call, with its
  *           mask (remote.h).  So it gets there by the entry of rt_sigreturn, which becomes that
  *           of its call: it may be left alone at each instant.  Others would keep what the call
- *           holds off, should the tracer die just then.
+ *           holds off, should the tracer die just then: so they do that only where something
+ *           waits that is held off.
  *
  * Tested by tests/e2e/live.sh.
  */
@@ -164,9 +165,9 @@ static bool is_queued(const struct live_thread *x)
 	return false;
 }
 
-/* Back to its call, in front of which nothing runs that the call holds off.  Only where
- * something waits that would: until the call has begun the thread's mask is another one, and
- * stays so if we are killed. */
+/* Back to its call, in front of which nothing runs that the call holds off.  Without a frame
+ * only where something waits that would: the thread has another mask until the call has begun,
+ * and keeps it if we are killed. */
 static bool enter(const struct live_threads *t, struct live_thread *x)
 {
 	enum { CALL = 2, RETURNED = 8 };
@@ -175,7 +176,7 @@ static bool enter(const struct live_threads *t, struct live_thread *x)
 
 	if (!signals_held(t->pid, &x->regs, &held) ||
 	    ptrace(PTRACE_GETSIGMASK, x->tid, sizeof(x->mask), &x->mask) < 0 ||
-	    !(signals_waiting(t->pid, x->tid) & held & ~x->mask))
+	    !(held & ~x->mask))
 		return false;
 	uint64_t ignored = signals_ignored(t->pid), mask = x->mask | held;
 	x->ignored = ignored & ~mask;
@@ -185,8 +186,10 @@ static bool enter(const struct live_threads *t, struct live_thread *x)
 		regs.rsp = x->back.frame + RETURNED;
 		mask |= ~ignored;
 	} else {
+		uint64_t waiting = signals_waiting(t->pid, x->tid);
+
 		/* what ends the call does so before the kernel gives up the call's mask */
-		if (signals_waiting(t->pid, x->tid) & ~held & ~ignored)
+		if (!(waiting & held & ~x->mask) || waiting & ~held & ~ignored)
 			return false;
 		regs.rip -= CALL;
 		regs.rax = x->regs.orig_rax;
