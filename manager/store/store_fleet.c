@@ -313,20 +313,29 @@ int store_fleet_clear(struct store *s, struct err *err)
 
 /* --- who gives --- */
 
-static int machine(struct store *s, uint8_t out[STORE_MACHINE], struct err *err)
+/* Of n bytes; 1, 0: there is none, and *out is zeroed, -1. */
+static int get_value(struct store *s, const char *name, void *out, size_t n, struct err *err)
 {
 	struct wr w = { 0 };
-	int rc = store_value_get(s, "machine", &w, err);
+	int rc = store_value_get(s, name, &w, err);
+
+	memset(out, 0, n);
+	if (rc == 1 && w.n != n)
+		rc = store_damaged(s, "state", err);
+	else if (rc == 1)
+		memcpy(out, w.p, n);
+	wr_free(&w);
+	return rc;
+}
+
+static int machine(struct store *s, uint8_t out[STORE_MACHINE], struct err *err)
+{
+	int rc = get_value(s, "machine", out, STORE_MACHINE, err);
 
 	if (rc == 0 && getrandom(out, STORE_MACHINE, 0) != STORE_MACHINE)
 		rc = err_set(err, ERR_SYS, "getrandom failed");
 	if (rc == 0)
 		rc = store_value_put(s, "machine", (struct bytes){ out, STORE_MACHINE }, err);
-	else if (rc == 1 && w.n == STORE_MACHINE)
-		memcpy(out, w.p, STORE_MACHINE);
-	else if (rc == 1)
-		rc = store_damaged(s, "state", err);
-	wr_free(&w);
 	return rc < 0 ? -1 : 0;
 }
 
@@ -362,15 +371,8 @@ static struct last last_of(const struct store *s, struct bytes id, const char *t
 static int look_back(struct store *s, const struct last *now, struct last *last,
 		     struct err *err)
 {
-	struct wr w = { 0 };
-	int rc = store_value_get(s, "giver", &w, err);
+	int rc = get_value(s, "giver", last, sizeof(*last), err);
 
-	*last = (struct last){ 0 };
-	if (rc == 1 && w.n != sizeof(*last))
-		rc = store_damaged(s, "state", err);
-	else if (rc == 1)
-		memcpy(last, w.p, sizeof(*last));
-	wr_free(&w);
 	if (rc <= 0)
 		return rc;
 	return digest_equal(&last->was, &now->was) && last->epoch <= now->epoch
@@ -417,16 +419,7 @@ int store_giver(struct store *s, struct bytes id, const char *to, struct store_g
 
 int store_exchanged(struct store *s, uint64_t *out_ns, struct err *err)
 {
-	struct wr w = { 0 };
-	int rc = store_value_get(s, "exchanged", &w, err);
-
-	*out_ns = 0;
-	if (rc == 1 && w.n != sizeof(*out_ns))
-		rc = store_damaged(s, "state", err);
-	else if (rc == 1)
-		memcpy(out_ns, w.p, sizeof(*out_ns));
-	wr_free(&w);
-	return rc < 0 ? -1 : 0;
+	return get_value(s, "exchanged", out_ns, sizeof(*out_ns), err) < 0 ? -1 : 0;
 }
 
 int store_exchanged_put(struct store *s, uint64_t ns, struct err *err)
