@@ -95,3 +95,15 @@ is() {			# TEXT COMMAND...: all of it
 	out=$("${@:2}" 2>&1)
 	[ "$out" = "$1" ] || { echo "$out, not $1"; return 1; }
 }
+hold() {		# SQL in a transaction of m14's that stays open
+	coproc HELD { as_server psql -XqAt -h "$pg" -p "$port" -U m14 -d fleet 2>&1; }
+	held_in=${HELD[1]} held_out=${HELD[0]} held=$HELD_PID
+	printf "BEGIN; %s; SELECT 'it is held';\n" "$1" >&"$held_in"
+	local line
+	while read -r -t 20 -u "$held_out" line; do [ "$line" = "it is held" ] && return 0; done
+	return 1
+}
+let_go() {		# COMMIT or ROLLBACK
+	printf '%s;\n\\q\n' "$1" >&"$held_in"
+	wait "$held"
+}

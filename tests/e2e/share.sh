@@ -177,18 +177,6 @@ merge_anew
 check "beside new counts, too" says "of 5: 1:2550" client m1 1 want 40
 
 # --- transactions that never end: m14 has given, merged and locked what there is, and waits ---
-hold() {		# SQL
-	coproc HELD { as_server psql -XqAt -h "$pg" -p "$port" -U m14 -d fleet 2>&1; }
-	held_in=${HELD[1]} held_out=${HELD[0]} held=$HELD_PID
-	printf "BEGIN; %s; SELECT 'it is held';\n" "$1" >&"$held_in"
-	local line
-	while read -r -t 20 -u "$held_out" line; do [ "$line" = "it is held" ] && return 0; done
-	return 1
-}
-let_go() {		# COMMIT or ROLLBACK
-	printf '%s;\n\\q\n' "$1" >&"$held_in"
-	wait "$held"
-}
 soon() { sql "$1" "SET lock_timeout = '5s'" "$2"; }
 gives() {		# BYTE OF THE DIGEST, EPOCH FROM NOW, SEQUENCE, BLOCK, COUNT
 	echo "SELECT morph.give(decode(repeat('$1', 32), 'hex'), 0, '', h.epoch + $2, decode(repeat('01', 16), 'hex'), $3, '{$4}', '{$5}', '{}', '{}', '{}', '{}', '{}', '{}', '{}') FROM morph.hello() h"

@@ -153,28 +153,16 @@ check "nor used anything up" is 0 sql postgres "SELECT count(*) FROM morph.budge
 
 # --- contributors in init's way ---
 share_init() { "$B/morphctl" share init "$(conninfo postgres)"; }
-hold() {		# SQL in a transaction of m14's that stays open
-	coproc HELD { as_server psql -XqAt -h "$pg" -p "$port" -U m14 -d fleet 2>&1; }
-	held_in=${HELD[1]} held_out=${HELD[0]} held=$HELD_PID
-	printf "BEGIN; %s; SELECT 'it is held';\n" "$1" >&"$held_in"
-	local line
-	while read -r -t 20 -u "$held_out" line; do [ "$line" = "it is held" ] && return 0; done
-	return 1
-}
-let_go() {
-	printf 'ROLLBACK;\n\\q\n' >&"$held_in"
-	wait "$held"
-}
 hold "SELECT pg_advisory_lock(hashtext('morph.init')); SELECT pg_advisory_lock_shared(1)"
 check "a lock of contributors is not init's" says "schema 8 is there already" share_init
-let_go
+let_go ROLLBACK
 hold "SELECT count(*) FROM morph.evidence; SELECT count(*) FROM morph.mine; SELECT count(*) FROM morph.take('{}', '');
 	SELECT morph.hello(); SELECT morph.merge(1); CREATE TEMP VIEW a AS SELECT * FROM morph.evidence;
 	CREATE TEMP VIEW b AS SELECT * FROM morph.hello(); CREATE TEMP VIEW c AS SELECT * FROM morph.take('{}', '');
 	CREATE TEMP VIEW d AS SELECT * FROM morph.merged_now; CREATE TEMP VIEW e AS SELECT number FROM morph.version"
 check "one reads, and has views of what is there" test $? = 0
 check "init goes on" says "schema 8 is there already" share_init
-let_go
+let_go ROLLBACK
 hold "SELECT count(*) FROM morph.evidence"
 sql postgres "CREATE OR REPLACE VIEW morph.evidence AS SELECT * FROM morph.fleet_known" >"$root/out" 2>&1 &
 stuck=$!
@@ -182,7 +170,7 @@ sleep 1
 pid=$(sql postgres "SELECT pid FROM pg_stat_activity WHERE usename = 'm14'")
 check "where it must wait it says for whom" says "login m14 has a transaction open that uses the schema (process $pid, of " share_init
 check "and what to do" sql postgres "SELECT pg_terminate_backend($pid)"
-let_go
+let_go ROLLBACK
 wait "$stuck"
 check "then it is done" says "schema 8 is there already" share_init
 check "with its own view" says "all_known" sql postgres "SELECT pg_get_viewdef('morph.evidence'::regclass)"
