@@ -289,15 +289,15 @@ static void what_counts_and_costs_too_much_goes(void **state)
 static void what_has_counted_enough_goes(void **state)
 {
 	(void)state;
-	counts(7, &(struct store_counting_speed){ .all_s = 1 });
+	counts(DECIDE_COUNT_RUNS - 1, &(struct store_counting_speed){ .all_s = 1 });
 	busy();
 	assert_int_equal(restores, 0);
-	counts(8, &(struct store_counting_speed){ .all_s = 1 });
+	counts(DECIDE_COUNT_RUNS, &(struct store_counting_speed){ .all_s = 1 });
 	busy();
 	assert_int_equal(restores, 1);
 	assert_string_equal(last_event(), "restored: original in the place of generation 1, "
-			    "which has counted 8 runs");
-	is_to_be_laid_out(8);
+			    "which has counted 16 runs");
+	is_to_be_laid_out(DECIDE_COUNT_RUNS);
 }
 
 /* Its original is what the user wants to have. */
