@@ -99,13 +99,14 @@ for user in $users; do
 	printf '#!%s/tried\n' "$T" >"$T/closed"
 	try -- "$T/closed"
 	is "a script may not be run" 2 "try: '$T/closed': Permission denied"
+	# on a slow machine it runs long enough for the library's layout
 	try -- sh -c "exit 4"
-	is "nothing of a command is worth it, and no layout of nothing is told" "1 3" "try: [^:]*\(; '[^':]*': [^':]*\|: [^':]*\)$"
+	is "nothing of a command is worth it, and no layout of nothing is told" "1 3" "try: [^:]*\(; '[^':]*': [^':]*\|: [^':]*\)$\|$same"
 	said "proving $" && not_ok "$user: of no module" || ok "$user: of no module"
 	under="prlimit --nofile=16 --"
 	try -- "$T/tried"
 	under=
-	is "there are too few descriptors, which is said" "0 1 3" "counts: .*Too many open files; samples: .*perf_event_open\|$same"
+	is "there are too few descriptors, which is said" "0 1 3" "counts: .*Too many open files; samples: \(.*perf_event_open\|there are too few\)\|$same"
 	try -- true
 	is "it runs too shortly, or is refused, or is measured by chance" "0 1 3" "."
 
