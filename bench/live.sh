@@ -7,9 +7,9 @@
 #		morph-live, a row for each of the two, which swap in turns
 #	tail	what postgres and redis answer late while they are swapped every 5 s: TURNS (10) of TURN_S (20) s each
 #		with and without, in turns
-#	gain	what `try --pid` tells in turns in one process (TRY_S, 60 s), beside pairs of runs of the program and of
-#		the same generation (PAIRS, 12)
-#	verdict	how long `try` takes to tell it
+#	gain	what `try --pid` tells in turns (TRY_S, 30 s) in each of some processes (PROCESSES, 5), beside pairs of
+#		runs of the program and of such a generation (PAIRS, 12)
+#	verdict	how long `try` takes to tell it (TRY_S, 60 s)
 #
 # Each part replaces its section of bench/results/live.md (RESULT) for the vendor of this processor.  Together they
 # take 50 minutes; SHORT=1 takes 4, and only shows that they work.
@@ -19,7 +19,7 @@ cd "$(dirname "$0")/.."
 [ "$(id -u)" = 0 ] || { echo "needs root"; exit 1; }
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 if [ "${SHORT:-}" = 1 ]; then
-	: "${SWAPS:=20}" "${TURNS:=1}" "${TURN_S:=10}" "${TRY_S:=12}" "${PAIRS:=2}" "${THREADS:=0 1,0 50,2 0}"
+	: "${SWAPS:=20}" "${TURNS:=1}" "${TURN_S:=10}" "${TRY_S:=12}" "${PROCESSES:=2}" "${PAIRS:=2}" "${THREADS:=0 1,0 50,2 0}"
 fi
 PARTS=${PARTS:-pauses tail gain verdict}
 out=${RESULT:-bench/results/live.md}

@@ -72,15 +72,32 @@ originals_of() {
 	*) "$1"_there >"$T/why" && "$1"_make && cp "$server" "$root/A/$([ "$1" = redis ] && echo redis-server || echo "$1")" ;;
 	esac
 }
-# What is mapped in process $pid, into $root/B by the names that its originals are found by.
+# What is mapped in process $pid, into $root/B by the names that its originals are found by; fails where nothing is
 generations_of() {
-	local at file name
+	local at file name any=1
 	while read -r _ at file; do
 		name=$(awk -v at="$at" '{ split($1, a, "-"); sub(/^0*/, "", a[2]) } a[2] == at { print $6; exit }' "/proc/$pid/maps")
 		name=${name##*/}
 		[[ $name != *.so* ]] || name=$(LC_ALL=C readelf -dW "$file" | sed -n 's/.*Library soname: \[\(.*\)\]/\1/p')
-		cp "$file" "$root/B/$name" && chmod 755 "$root/B/$name"
-	done < <("$B/morphctl" live --store="$root/store" | awk -v p="$pid" '$1 == p')
+		[ "$name" ] && cp "$file" "$root/B/$name" && chmod 755 "$root/B/$name" || return 1
+		any=0
+	done < <("$B/morphctl" live --store="$root/store" 2>/dev/null | awk -v p="$pid" '$1 == p')
+	return "$any"
+}
+# `try` in a new process: its ratio and that one's interval; the generations that it maps in turns, as far as they come
+in_turns() {		# NAME
+	begin_"$1"
+	sleep 0.5
+	"$B/morphctl" --json try --pid="$pid" --time="$TRY_S" --store="$root/store" >"$T/try.json" 2>"$T/try.said" &
+	local trying=$!
+	until grep -q "in turns" "$T/try.said"; do kill -0 "$trying" 2>/dev/null || break; sleep 0.2; done
+	# they come and go
+	while kill -0 "$trying" 2>/dev/null && ! generations_of; do sleep 0.05; done
+	wait "$trying" || true
+	tail -n 1 "$T/try.said" >&2
+	if [ -n "${serving:-}" ]; then end_load; end_server; else kill "$pid"; fi
+	serving=
+	[ ! -s "$T/try.json" ] || awk -v r="$(number ratio)" -v l="$(number low)" -v h="$(number high)" 'BEGIN { if (r) print r, l, h }'
 }
 number() { sed -n "s/.*\"$1\": \([0-9.]*\).*/\1/p" "$T/try.json" | tail -n 1; }
 
@@ -92,48 +109,37 @@ interval() {
 			h = (NR - 1 in t ? t[NR - 1] : 2) * sqrt(v / (NR - 1) / NR); printf "%.3f %.3f %.3f\n", exp(m), exp(m - h), exp(m + h) }'
 }
 gain_of() {		# NAME
-	local name=$1 a b i how="the same"
+	local name=$1 a b i
 	rm -rf "$root/A" "$root/B"
 	mkdir "$root/A" "$root/B"
 	originals_of "$name" || { echo "| $name | left out: $(cat "$T/why" 2>/dev/null) | | | |"; return; }
 	chmod -R a+rX "$root/A"
 	cp "$root"/A/* "$root/B/"
-	begin_"$name"
-	sleep 0.5
-	"$B/morphctl" --json try --pid="$pid" --time="$TRY_S" --keep --store="$root/store" >"$T/try.json" 2>"$T/try.said" || true
-	cat "$T/try.said" >&2
-	[ -s "$T/try.json" ] || { echo "| $name | $(tail -n 1 "$T/try.said") | | | |"; return; }
-	if [ -z "$("$B/morphctl" live --store="$root/store")" ]; then
-		how="another one, by other samples"
-		"$B/morphctl" live "$pid" --time=10 --store="$root/store" >&2 || true
-	fi
-	generations_of
-	"$B/morphctl" live --off "$pid" --store="$root/store" >&2 || true
-	if [ -n "${serving:-}" ]; then end_load; end_server; else kill "$pid"; fi
-	serving=
+	for ((i = 0; i < PROCESSES; i++)); do in_turns "$name"; done >"$T/turns"
 	for ((i = 0; i < PAIRS; i++)); do
 		if [ $((i % 2)) = 0 ]; then a=$(work_"$name" A); b=$(work_"$name" B); else b=$(work_"$name" B); a=$(work_"$name" A); fi
 		awk -v a="$a" -v b="$b" 'BEGIN { if (a > 0 && b > 0) print a / b }'
 	done >"$T/ratios"
 	serving=
-	read -r mean low high < <(interval <"$T/ratios")
-	awk -v name="$name" -v r="$(number ratio)" -v l="$(number low)" -v h="$(number high)" -v n="$(number pairs)" \
-		-v m="$mean" -v lo="$low" -v hi="$high" -v pairs="$(wc -l <"$T/ratios")" -v how="$how" '
-		BEGIN { agree = r == 0 || lo == "-" ? "-" : l <= hi && lo <= h ? "yes" : "no"
-			printf "| %s | %s, %d pairs | %s (%s to %s), %d pairs | %s | %s |\n", name,
-				r ? sprintf("%.3f (%.3f to %.3f)", r, l, h) : "too few", n, m, lo, hi, pairs, how, agree }'
+	awk -v name="$name" -v turns="$(interval <"$T/turns")" -v runs="$(interval <"$T/ratios")" -v pairs="$(wc -l <"$T/ratios")" '
+		{ each = each (NR > 1 ? ", " : "") sprintf("%.3f (%.3f to %.3f)", $1, $2, $3) }
+		END { split(turns, t); split(runs, r)
+			printf "| %s | %s | %s (%s to %s), %d processes | %s (%s to %s), %d pairs | %s |\n", name, each,
+				t[1], t[2], t[3], NR, r[1], r[2], r[3], pairs,
+				t[1] == "-" || r[1] == "-" ? "-" : t[2] <= r[3] && r[2] <= t[3] ? "yes" : "no" }' "$T/turns"
 }
 part_gain() {
-	: "${TRY_S:=60}" "${PAIRS:=12}" "${SAMPLE_S:=5}"
+	: "${TRY_S:=30}" "${PAIRS:=12}" "${PROCESSES:=5}"
 	sed 's/while (1)/for (1 .. 2000)/' "$root/loop.pl" >"$root/some.pl"
 	for i in $(seq 120); do cat "$root/loop.sql"; done >"$root/some.sql"
 	cat <<'END'
-CPU time for the same work, original over generation, with 95 % intervals. In turns: `try --pid` in one process. By
-restart: runs of the original and of the generation in turn, begun anew each, of what the server itself uses; their
-interval is Student's, of logarithms. The work is a loop of one script (perl), one query (sqlite3 and its library),
-keeping and reading values (redis), pages that are compressed (nginx), reading transactions of pgbench (postgres).
+CPU time for the same work, original over generation, with 95 % intervals. In turns: `try --pid` in one process after
+the other, each with a generation made anew for it; their interval is Student's, of logarithms, from process to process.
+By restart: runs of the original and of a generation of these in turn, begun anew each, of what the server itself uses;
+their interval likewise. The work is a loop of one script (perl), one query (sqlite3 and its library), keeping and
+reading values (redis), pages that are compressed (nginx), reading transactions of pgbench (postgres).
 
-| program | in turns | by restart | the generation is | intervals meet |
+| program | each process | in turns | by restart | intervals meet |
 |---|---|---|---|---|
 END
 	for name in ${PROGRAMS:-perl sqlite redis nginx postgres}; do

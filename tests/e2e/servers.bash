@@ -1,7 +1,7 @@
 # servers.bash - real servers, private ones: sourced by tests and benches on running processes, with $root
 #
 # NAME_there	sets $server, the program; says what is missing, and fails
-# NAME_make	makes what it serves, in $root
+# NAME_make	makes what it serves, in $root, anew
 # NAME_command PROGRAM	sets $command, the server by that copy of the program, and $socket
 # NAME_ready	waits until it answers
 
@@ -14,6 +14,7 @@ postgres_there() {
 }
 as_postgres() { runuser -u "$pguser" -- env LC_ALL=C "$@"; }
 postgres_make() {
+	rm -rf "$root/pg" "$root/pgbench.init"
 	mkdir "$root/pg" && chown "$pguser" "$root/pg" &&
 		as_postgres "$pgbin/initdb" -N -A trust -U bench "$root/pg/data" >"$root/initdb.log" 2>&1 ||
 		{ tail -n 1 "$root/initdb.log"; return 1; }
@@ -43,7 +44,7 @@ redis_there() {
 	server=$(readlink -f "$(command -v redis-server)")
 	[ -x "$server" ] && command -v redis-benchmark >/dev/null || { echo "it, or its benchmark, is not installed"; return 1; }
 }
-redis_make() { mkdir "$root/redis"; }
+redis_make() { rm -rf "$root/redis" && mkdir "$root/redis"; }
 redis_command() {
 	socket=$root/redis/sock
 	command=("$1" --port 0 --unixsocket "$socket" --save '' --appendonly no --dir "$root/redis" --protected-mode no)
@@ -54,6 +55,7 @@ nginx_there() {
 	server=$(command -v nginx) || { echo "it is not installed"; return 1; }
 }
 nginx_make() {
+	rm -rf "$root/www"
 	mkdir "$root/www" || return 1
 	perl -e 'print join("\n", map { $_ * $_ } 1 .. 3000), "\n"' >"$root/www/page"
 	cat >"$root/nginx.conf" <<-END
