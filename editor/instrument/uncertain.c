@@ -4,7 +4,8 @@
  * more of its edges were observed, the better its probabilities are known; the oftener it runs,
  * the more an error costs.  The root is there because code that runs seldom is not in the
  * caches when it runs, so that each execution costs more: of cc1 and clang, as many functions
- * chosen by the root left fewer misses than chosen by the count.
+ * chosen by the root left fewer misses than chosen by the count.  Executions of functions that
+ * were not seen are expected ones, by their callers.
  *
  * Tested by tests/unit/editor/instrument/test_uncertain.c.
  */
@@ -89,7 +90,7 @@ bool *uncertain_select(const struct prog *prog, double share, struct arena *a)
 
 	for (uint32_t f = 0; f < prog->nfn; f++) {
 		const struct fn *fn = &prog->fn[f];
-		double u = fn->moved && fn_is_seen(fn) ? uncertainty(fn) : 0;
+		double u = fn->moved ? uncertainty(fn) : 0;
 
 		if (u > 0)
 			c[n++] = (struct candidate){ f, u };

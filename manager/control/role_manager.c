@@ -295,8 +295,10 @@ void manager_round(struct manager *m)
 		work_crashed(&m->work);
 		m->next_crash_ms = m->work.now_ms() + CRASH_EVERY_MS;
 	}
-	if (m->ask.ncounted)
+	if (m->ask.ncounted) {
 		work_counted(&m->work);
+		work_count_end(&m->work);
+	}
 	if (m->ask.shared.type)
 		work_fleet_answer(&m->work);
 	if (m->ask.reload)

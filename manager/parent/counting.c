@@ -1,21 +1,19 @@
 /* counting.c - takes the counters of processes that run counting generations; see counting.h
  *
- * inotify tells when somebody opens the file, be it to run it or as a library.  Who that was
- * it does not tell, so young processes are looked at, a few times within a tenth of a second:
- * does one have the file mapped, and the counters where the file says?  They are there as soon
- * as its first instructions have run.
+ * inotify tells at once when somebody opens the file, be it to run it or as a library, but not
+ * who; the kernel's records of mappings (mappings.h) tell that, but only to who looks.  So then
+ * those who have mapped it are looked at, a few times within a sixth of a second: are the
+ * counters where the file says?  They are there as soon as its first instructions have run.
  *
- * Everybody who can read the file can open it, and have processes of all looks.  So looking
- * takes a twentieth of the time at most, and ends early; nothing is looked at of a process with
- * many mappings, and of a generation that enough runs have been taken of.  Processes that are
- * missed by that lose their counts.
+ * Everybody who can read the file can open and map it.  So looking takes a twentieth of the
+ * time at most, and ends early; nothing is looked at of a process with many mappings, and of a
+ * generation that enough runs have been taken of.  Processes that are missed by that lose their
+ * counts.
  *
  * Tested by tests/unit/manager/parent/test_counting.c and tests/e2e/counted.sh.
  */
 #include "manager/parent/counting.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -33,10 +31,11 @@
 
 #include "lib/err.h"
 #include "lib/memory.h"
-#include "lib/procstat.h"
+#include "manager/parent/mappings.h"
 #include "manager/parent/role.h"
 
-enum { WATCHED = 16, PAGE = 4096, YOUNG_S = 5 };
+enum { WATCHED = 16, PAGE = 4096 };
+enum { SEEN = 64 };			/* processes at a time that are looked at */
 enum { MOST_MAPPINGS = 4096, MOST_BYTES = 64 << 20 };
 /* CPU time for looking: one part of so many, the most that is saved up, the most and the least
  * at once. */
@@ -50,9 +49,15 @@ struct watched {			/* wd < 0: none */
 	char path[PATH_MAX];
 	struct digest generation;
 	uint64_t dev, inode, at, size;
-	uint64_t opened_ms;		/* when somebody opened it last; 0: never */
 	unsigned runs;			/* that were taken */
 	int wd;
+};
+
+/* A process that has mapped the file, until it is held or was looked at for long enough. */
+struct seen {				/* pid 0: none */
+	pid_t pid;
+	struct watched *of;
+	uint64_t until_ms;
 };
 
 struct held {				/* pid 0: none */
@@ -67,11 +72,13 @@ struct held {				/* pid 0: none */
 
 struct counting {
 	int inotify;
+	struct mappings *mappings;	/* NULL: nothing is watched */
 	struct watched watched[WATCHED];
+	struct seen seen[SEEN];
+	unsigned nseen;			/* since it began: the next place, modulo SEEN */
 	struct held held[COUNTING_HELD];
-	uint64_t opened_ms;		/* when a file was opened last */
+	uint64_t opened_ms;		/* when a file was opened or seen to be mapped last */
 	unsigned look;			/* the next one; NLOOK: none is due */
-	pid_t from;			/* where it begins: the last one ended early */
 	int64_t left_us;		/* that may be spent on looking; less than 0: spent */
 	uint64_t left_ms;		/* when left_us was so much */
 	uint64_t shared_dev;		/* the device of all shared memory without a name */
@@ -149,6 +156,9 @@ static void forget(struct counting *c, struct watched *w)
 	for (int i = 0; i < COUNTING_HELD; i++)
 		if (c->held[i].of == w)
 			let_go(&c->held[i]);
+	for (int i = 0; i < SEEN; i++)
+		if (c->seen[i].of == w)
+			c->seen[i].pid = 0;
 	if (w->wd >= 0)
 		(void)inotify_rm_watch(c->inotify, w->wd);	/* the file may be gone */
 	w->wd = -1;
@@ -160,6 +170,7 @@ void counting_free(struct counting *c)
 		return;
 	for (int i = 0; i < WATCHED; i++)
 		forget(c, &c->watched[i]);
+	mappings_free(c->mappings);
 	if (c->inotify >= 0)
 		close(c->inotify);
 	free(c);
@@ -211,7 +222,9 @@ int counting_may_watch(struct counting *c, const char *path, uint64_t at, uint64
 	if (!place_of(c, path))
 		return err_set(err, ERR_REFUSED, "'%s': %d programs are counted already", path,
 			       WATCHED);
-	return 0;
+	if (!c->mappings)
+		c->mappings = mappings_new(err);
+	return c->mappings ? 0 : -1;
 }
 
 int counting_watch(struct counting *c, const char *path, const struct digest *generation,
@@ -234,7 +247,6 @@ int counting_watch(struct counting *c, const char *path, const struct digest *ge
 	w->inode = st.st_ino;
 	w->at = at;
 	w->size = size;
-	w->opened_ms = 0;
 	w->runs = 0;
 	w->wd = wd;
 	return 0;
@@ -258,28 +270,16 @@ static struct held *free_place(struct counting *c)
 	return NULL;
 }
 
-static bool is_young(const char *pid)
-{
-	struct procstat process;
-	struct timespec now;
-
-	if (!procstat_read((pid_t)atol(pid), &process))
-		return false;
-	(void)clock_gettime(CLOCK_BOOTTIME, &now);	/* cannot fail for this clock */
-	return process.start / (uint64_t)sysconf(_SC_CLK_TCK) + YOUNG_S >=
-	       (uint64_t)now.tv_sec;
-}
-
 /* Who runs it; false of one that cannot be dumped: then its files are root's. */
-static bool may_take(const char *pid, uint32_t *uid)
+static bool may_take(pid_t pid, uint32_t *uid)
 {
 	char path[64];
 	struct stat self, file;
 
-	(void)snprintf(path, sizeof(path), "/proc/%.20s", pid);
+	(void)snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	if (stat(path, &self) < 0)
 		return false;
-	(void)snprintf(path, sizeof(path), "/proc/%.20s/environ", pid);
+	(void)snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
 	*uid = self.st_uid;
 	return stat(path, &file) == 0 && file.st_uid == self.st_uid;
 }
@@ -313,7 +313,7 @@ static int open_shared(const struct counting *c, const char *path, uint64_t byte
 }
 
 /* Finds the counters of a process that has the file mapped: their descriptor, or -1. */
-static int open_counters(const struct counting *c, const char *pid, const struct watched *w)
+static int open_counters(const struct counting *c, pid_t pid, const struct watched *w)
 {
 	char path[96], *line = NULL;
 	uint64_t base = 0, bytes = (w->size + PAGE - 1) & -(uint64_t)PAGE;
@@ -321,7 +321,7 @@ static int open_counters(const struct counting *c, const char *pid, const struct
 	struct mapping *m = memory_new(1, sizeof(*m));
 	int fd = -1;
 
-	(void)snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
+	(void)snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	FILE *maps = fopen(path, "re");
 	for (int i = 0; maps && i < MOST_MAPPINGS && next_mapping(maps, &line, &size, m); i++) {
 		if (!base && is_of(m, w))
@@ -330,8 +330,8 @@ static int open_counters(const struct counting *c, const char *pid, const struct
 		    strcmp(m->perms, "rw-s") != 0 ||
 		    strcmp(m->path, "/dev/zero (deleted)") != 0)
 			continue;
-		(void)snprintf(path, sizeof(path), "/proc/%.20s/map_files/%" PRIx64 "-%" PRIx64,
-			       pid, m->from, m->to);
+		(void)snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64,
+			       (int)pid, m->from, m->to);
 		fd = open_shared(c, path, bytes);
 		break;
 	}
@@ -350,27 +350,30 @@ static bool shares(const struct counting *c, uint64_t inode)
 	return false;
 }
 
-static void hold(struct counting *c, struct watched *w, const char *name)
+/* Whether it needs no more looking at. */
+static bool hold(struct counting *c, struct watched *w, pid_t pid)
 {
-	struct held *h = free_place(c), new = { .pid = atoi(name), .memory = -1, .of = w };
+	struct held *h = free_place(c), new = { .pid = pid, .memory = -1, .of = w };
 	struct stat st;
 
 	if (!h)
-		return;
-	new.pidfd = (int)syscall(SYS_pidfd_open, new.pid, 0);
+		return false;
+	new.pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (new.pidfd < 0)
-		return;
-	if (may_take(name, &new.uid))
-		new.memory = open_counters(c, name, w);
+		return true;
+	if (may_take(pid, &new.uid))
+		new.memory = open_counters(c, pid, w);
+	bool found = new.memory >= 0;
 	/* Asked again: meanwhile it can have executed a set-id program. */
-	if (new.memory < 0 || fstat(new.memory, &st) < 0 || shares(c, st.st_ino) ||
-	    !may_take(name, &new.uid)) {
+	if (!found || fstat(new.memory, &st) < 0 || shares(c, st.st_ino) ||
+	    !may_take(pid, &new.uid)) {
 		let_go(&new);
-		return;
+		return found;
 	}
 	new.inode = st.st_ino;
 	new.since_ms = role_now_ms();
 	*h = new;
+	return true;
 }
 
 static uint64_t cpu_us(void)
@@ -381,33 +384,38 @@ static uint64_t cpu_us(void)
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-static bool is_due(const struct watched *w, uint64_t now)
+/* It may have its number from another file's mapping, too: what it has mapped is looked up. */
+static void on_mapping(void *arg, pid_t pid, uint64_t inode)
 {
-	return w->wd >= 0 && w->opened_ms && now <= w->opened_ms + 2 * look_ms[NLOOK - 1];
+	struct counting *c = arg;
+
+	for (int i = 0; i < WATCHED; i++) {
+		struct watched *w = &c->watched[i];
+		bool known = w->wd < 0 || w->inode != inode || is_held(c, pid, w);
+
+		for (int k = 0; k < SEEN; k++)
+			known |= c->seen[k].pid == pid && c->seen[k].of == w;
+		if (known)
+			continue;
+		c->opened_ms = role_now_ms();
+		c->look = 0;
+		c->seen[c->nseen++ % SEEN] = (struct seen){
+			pid, w, c->opened_ms + 2 * look_ms[NLOOK - 1]
+		};
+	}
 }
 
+/* The last that were seen come first: they have the most time left. */
 static void look(struct counting *c, uint64_t now)
 {
-	DIR *proc = opendir("/proc");
 	uint64_t end_us = cpu_us() + LOOK_US;
-	pid_t from = c->from;
 
-	c->from = 0;
-	for (struct dirent *d; proc && (d = readdir(proc)) && free_place(c); ) {
-		if (!isdigit((unsigned char)d->d_name[0]) || atoi(d->d_name) < from ||
-		    !is_young(d->d_name))
-			continue;
-		for (int i = 0; i < WATCHED; i++)
-			if (is_due(&c->watched[i], now) &&
-			    !is_held(c, atoi(d->d_name), &c->watched[i]))
-				hold(c, &c->watched[i], d->d_name);
-		if (cpu_us() > end_us) {
-			c->from = atoi(d->d_name) + 1;
-			break;
-		}
+	for (unsigned i = 1; i <= SEEN && cpu_us() < end_us; i++) {
+		struct seen *s = &c->seen[(c->nseen - i) % SEEN];
+
+		if (s->pid && (hold(c, s->of, s->pid) || now >= s->until_ms))
+			s->pid = 0;
 	}
-	if (proc)
-		(void)closedir(proc);
 }
 
 /* --- a process that ended --- */
@@ -463,7 +471,9 @@ int counting_poll(const struct counting *c, struct pollfd p[COUNTING_POLL])
 {
 	uint64_t now = role_now_ms(), next = UINT64_MAX;
 
-	p[0] = (struct pollfd){ c->left_us > 0 ? c->inotify : -1, POLLIN, 0 };
+	bool may = c->left_us > 0;
+	p[0] = (struct pollfd){ may ? c->inotify : -1, POLLIN, 0 };
+	p[1] = (struct pollfd){ may && c->mappings ? mappings_fd(c->mappings) : -1, POLLIN, 0 };
 	if (c->left_us <= 0)
 		next = c->left_ms + (uint64_t)(1 - c->left_us) * SHARE / 1000 + 1;
 	else if (c->look < NLOOK)
@@ -471,7 +481,7 @@ int counting_poll(const struct counting *c, struct pollfd p[COUNTING_POLL])
 	for (int i = 0; i < COUNTING_HELD; i++) {
 		const struct held *h = &c->held[i];
 
-		p[1 + i] = (struct pollfd){ h->pid ? h->pidfd : -1, POLLIN, 0 };
+		p[2 + i] = (struct pollfd){ h->pid ? h->pidfd : -1, POLLIN, 0 };
 		if (h->pid && !h->taken && h->since_ms + COUNTING_LONG_MS < next)
 			next = h->since_ms + COUNTING_LONG_MS;
 	}
@@ -492,24 +502,23 @@ enum { READS = 64 };
 
 static bool read_events(struct counting *c, uint64_t now)
 {
-	_Alignas(struct inotify_event) char buffer[4096];
+	char buffer[4096];
 	bool any = false;
-	ssize_t n;
 
-	for (int i = 0; i < READS && (n = read(c->inotify, buffer, sizeof(buffer))) > 0; i++) {
-		/* Events of files have no name: all are of one size. */
-		for (char *at = buffer; at < buffer + n; at += sizeof(struct inotify_event)) {
-			const struct inotify_event *e = (const void *)at;
-
-			for (int k = 0; k < WATCHED; k++)
-				if (c->watched[k].wd == e->wd || e->mask & IN_Q_OVERFLOW)
-					c->watched[k].opened_ms = now;
-		}
+	for (int i = 0; i < READS && read(c->inotify, buffer, sizeof(buffer)) > 0; i++) {
 		c->opened_ms = now;
 		c->look = 0;
 		any = true;
 	}
 	return any;
+}
+
+static bool watches_any(const struct counting *c)
+{
+	for (int i = 0; i < WATCHED; i++)
+		if (c->watched[i].wd >= 0)
+			return true;
+	return false;
 }
 
 /* Looks, if it is time to, for processes that began. */
@@ -521,6 +530,8 @@ static void find(struct counting *c, uint64_t now)
 	if (c->left_us <= 0)
 		return;
 	bool any = read_events(c, now), late = false;
+	if (c->mappings)
+		mappings_read(c->mappings, on_mapping, c);
 	while (c->look < NLOOK && now >= c->opened_ms + look_ms[c->look]) {
 		c->look++;
 		late = true;
@@ -535,6 +546,10 @@ bool counting_step(struct counting *c, struct counting_taken *out)
 {
 	uint64_t now = role_now_ms();
 
+	if (c->mappings && !watches_any(c)) {
+		mappings_free(c->mappings);
+		c->mappings = NULL;
+	}
 	find(c, now);
 	for (int i = 0; i < COUNTING_HELD; i++) {
 		struct held *h = &c->held[i];

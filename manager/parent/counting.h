@@ -23,8 +23,8 @@
 struct err;
 struct counting;
 
-enum { COUNTING_HELD = 8 };		/* processes at a time; of more, some are left out */
-enum { COUNTING_POLL = 1 + COUNTING_HELD };
+enum { COUNTING_HELD = 16 };		/* processes at a time; of more, some are left out */
+enum { COUNTING_POLL = 2 + COUNTING_HELD };
 enum { COUNTING_RUNS = 32 };		/* then the file is watched no more */
 enum { COUNTING_LONG_MS = 600000 };	/* then a process is read before its end */
 

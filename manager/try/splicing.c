@@ -215,7 +215,7 @@ struct made {
 
 enum { COUNTING = 1, LIVE = 2 };	/* of JOB_VERIFY */
 /* Of what the samples leave uncertain, as the daemon counts. */
-enum { UNCERTAIN_PCT = 75 };
+enum { UNCERTAIN_PCT = 95 };
 
 static void close_fd(int *fd)
 {

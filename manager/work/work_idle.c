@@ -66,8 +66,7 @@ static void stop_counting(struct work *w, const char *path)
 	}
 }
 
-/* What has counted enough costs time until the machine is idle, which nobody need spend. */
-static void end_counted(struct work *w)
+void work_count_end(struct work *w)
 {
 	char path[PATH_MAX];
 	struct err err = { 0 };
@@ -164,10 +163,10 @@ void work_idle(struct work *w)
 	(void)work_has_room(w);
 	end_overdue(w);
 	watch_counting(w);
+	work_count_end(w);
 	work_live_first(w);
 	work_fleet(w);
 	if (!work_is_idle(w, condition)) {
-		end_counted(w);
 		work_live(w, false);
 		return;
 	}

@@ -114,10 +114,11 @@ static void functions_that_stay_or_do_not_run_are_left_out(void **state)
 	struct made *m = *state;
 
 	m->fn[4].moved = false;
-	m->fn[3].samples = 0;
-	assert_int_equal(select(m, 0.5), 1u << 2);
-	m->fn[3].nseen_edge = 1;		/* seen to run, not which way: 8 / (1 + 0) */
+	m->fn[3].samples = 0;			/* expected to run, by its callers */
 	assert_int_equal(select(m, 0.5), 1u << 3);
+	m->block[3].count = 0;
+	assert_int_equal(select(m, 0.5), 1u << 2);
+	assert_int_equal(select(m, 1), 7);
 }
 
 /* .28 of the executions of a branch go another way than it is taken for if nothing is known. */

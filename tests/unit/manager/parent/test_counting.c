@@ -96,7 +96,7 @@ static void child(const struct looks *l)
 	int flags = (l->flags ? l->flags : MAP_SHARED) | MAP_ANONYMOUS | MAP_FIXED;
 
 	(void)munmap(room, 64 * PAGE);
-	(void)mmap(file, 2 * PAGE, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0);
+	(void)mmap(file, 2 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0);
 	(void)mmap(at, (size_t)(SIZE + l->grow), PROT_READ | PROT_WRITE, flags, -1, 0);
 	if (l->named)
 		map_named(at);
@@ -245,6 +245,48 @@ static void of_runs_without_end_a_few_are_taken(void **state)
 	assert_in_range(taken, 1, COUNTING_RUNS);
 }
 
+/* Of many processes, most of which have nothing to do with it. */
+static void of_short_runs_each_is_taken(void **state)
+{
+	enum { OTHERS = 400, RUNS = 20 };
+	static pid_t other[OTHERS];
+	struct looks l = { .uid = NOBODY };
+	struct counting_taken t;
+	struct err err;
+	int taken = 0;
+
+	(void)state;
+	needs_root();
+	for (int i = 0; i < OTHERS; i++)
+		if ((other[i] = fork()) == 0)
+			for (;;)
+				(void)pause();
+	close(go[1]);
+	close(go[0]);
+	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	for (int i = 0; i < RUNS; i++) {
+		if (pipe(go) < 0)
+			fail();
+		pid_t pid = start(&l);
+		bool early = turn_for(100, &t);
+		end_child(pid);
+		assert_false(early);
+		if (turn_for(60, &t)) {
+			taken++;
+			close(t.fd);
+		}
+		close(go[0]);
+	}
+	for (int i = 0; i < OTHERS; i++)
+		(void)kill(other[i], SIGKILL);
+	for (int i = 0; i < OTHERS; i++)
+		(void)waitpid(other[i], NULL, 0);
+	if (pipe(go) < 0)
+		fail();
+	close(go[1]);
+	assert_int_equal(taken, RUNS);
+}
+
 static double cpu_s(void)
 {
 	struct timespec t;
@@ -261,6 +303,7 @@ static void who_opens_the_file_without_end_does_not_keep_us_busy(void **state)
 
 	(void)state;
 	close(go[1]);
+	needs_root();
 	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
 	pid_t pid = fork();
 	if (pid == 0)
@@ -302,6 +345,7 @@ static void counters_that_cannot_be_are_refused(void **state)
 	assert_int_equal(counting_watch(counting, path, &generation, AT, 65 << 20, &err), -1);
 	assert_int_equal(counting_may_watch(counting, path, AT, 65 << 20, &err), -1);
 	assert_non_null(strstr(err.text, "more than"));
+	needs_root();
 	assert_int_equal(counting_may_watch(counting, path, AT, 64 << 20, &err), 0);
 	assert_int_equal(counting_watch(counting, "/nonexistent", &generation, AT, SIZE, &err),
 			 -1);
@@ -316,6 +360,7 @@ static void no_more_than_so_many_are_watched(void **state)
 
 	(void)state;
 	close(go[1]);
+	needs_root();
 	for (; n < 100; n++) {
 		(void)snprintf(name, sizeof(name), "%s.%d", path, n);
 		assert_int_equal(link(path, name), 0);
@@ -343,6 +388,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_forks_share_is_taken_once, begin, end),
 		cmocka_unit_test_setup_teardown(of_runs_without_end_a_few_are_taken, begin,
 						end),
+		cmocka_unit_test_setup_teardown(of_short_runs_each_is_taken, begin, end),
 		cmocka_unit_test_setup_teardown(
 			who_opens_the_file_without_end_does_not_keep_us_busy, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_forgotten_is_not_taken, begin, end),

@@ -201,20 +201,6 @@ static void policy_says(const char *count)
 	assert_non_null(w.policy);
 }
 
-/* What is over gets its original back, as when the machine is busy. */
-static void busy(void)
-{
-	char at[PATH_MAX];
-	struct err err = { 0 };
-	int rc = work_count_over(&w, at, &err);
-
-	assert_true(rc >= 0);
-	if (rc) {
-		assert_string_equal(at, path);
-		assert_int_equal(work_counting_put_back(&w, at, &err), 0);
-	}
-}
-
 /* Counting has ended, and the module is yet to be laid out by it. */
 static void is_to_be_laid_out(uint32_t runs)
 {
@@ -227,7 +213,9 @@ static void is_to_be_laid_out(uint32_t runs)
 	assert_false(now().refusal[0]);
 	assert_int_equal(store_counting_get(w.store, m.id, &c, &err), 1);
 	assert_true(c.ended_ns >= c.begun_ns);
-	assert_int_equal(work_count_over(&w, at, &err), 0);	/* once is enough */
+	uint32_t before = restores;
+	work_count_end(&w);
+	assert_int_equal(restores, before);	/* once is enough */
 	assert_int_equal(work_count_overdue(&w, at, &err), 0);
 	assert_int_equal(work_count_ready(&w, at, &err), 1);
 	assert_string_equal(at, path);
@@ -252,13 +240,13 @@ static void take(double s)
 {
 	counts(0, &(struct store_counting_speed){ .all_s = s, .samples = 1000, .module_s = s,
 						  .usual_module_s = 10 });
-	busy();
+	work_count_end(&w);
 }
 
 static void what_counts_and_is_too_slow_goes(void **state)
 {
 	(void)state;
-	busy();				/* it is no counting generation */
+	work_count_end(&w);		/* it is no counting generation */
 	take(11);
 	assert_int_equal(restores, 0);
 	take(16);
@@ -275,11 +263,11 @@ static void what_counts_and_costs_too_much_goes(void **state)
 {
 	(void)state;
 	counts(0, &(struct store_counting_speed){ .all_s = 19.9, .samples = 1000 });
-	busy();
+	work_count_end(&w);
 	assert_int_equal(restores, 0);
 	/* a fifth of it */
 	counts(0, &(struct store_counting_speed){ .all_s = 20.5, .samples = 1000 });
-	busy();
+	work_count_end(&w);
 	assert_int_equal(restores, 1);
 	assert_true(has_event("slower: the generation that counts has cost 4.1 s, of 4.0 s "
 			      "that it may"));
@@ -290,10 +278,10 @@ static void what_has_counted_enough_goes(void **state)
 {
 	(void)state;
 	counts(DECIDE_COUNT_RUNS - 1, &(struct store_counting_speed){ .all_s = 1 });
-	busy();
+	work_count_end(&w);
 	assert_int_equal(restores, 0);
 	counts(DECIDE_COUNT_RUNS, &(struct store_counting_speed){ .all_s = 1 });
-	busy();
+	work_count_end(&w);
 	assert_int_equal(restores, 1);
 	assert_string_equal(last_event(), "restored: original in the place of generation 1, "
 			    "which has counted 16 runs");
@@ -310,7 +298,7 @@ static void who_wants_the_original_keeps_it(void **state)
 
 	(void)state;
 	counts(8, &(struct store_counting_speed){ .all_s = 1 });
-	busy();
+	work_count_end(&w);
 	assert_int_equal(work_restore(&w, path, false, NULL, &err), 0);
 	assert_int_equal(restores, 1);
 	assert_int_equal(store_counting_get(w.store, m.id, &c, &err), 0);
@@ -329,7 +317,7 @@ static void what_the_policy_does_not_want_is_over(void **state)
 
 	(void)state;
 	counts(8, &(struct store_counting_speed){ .all_s = 1 });
-	busy();
+	work_count_end(&w);
 	policy_says("off");
 	assert_int_equal(work_count_overdue(&w, at, &err), 1);
 	assert_string_equal(at, path);
