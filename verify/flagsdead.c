@@ -32,9 +32,17 @@
 enum { MAX_STEPS = 1000, MAX_BRANCHES = 10 };		/* chosen, not measured */
 enum { ALL_BUT_CF = 0x3e };		/* PF AF ZF SF OF, as in struct effect */
 
+/* A computed jump on the way, whose ways inside are being followed. */
+struct passed {
+	const struct passed *earlier;
+	vaddr addr;
+	uint8_t flags;			/* still to be overwritten there */
+};
+
 struct way {
 	const struct verify *v;
 	int steps;
+	const struct passed *passed;
 	bool read;			/* it ended badly by a read, or may have */
 };
 
@@ -59,14 +67,27 @@ static bool has_frame_of_entry(const struct verify *v, vaddr addr)
 	return state != ROW_NONE && vstates_is_entry(v->states, state);
 }
 
+/* It comes by the same jump again, with no more to be overwritten: then nothing is read on this
+ * way unless it is on another one. */
+static bool comes_again(const struct way *w, vaddr addr, uint8_t flags)
+{
+	for (const struct passed *p = w->passed; p; p = p->earlier)
+		if (p->addr == addr && (flags | p->flags) == p->flags)
+			return true;
+	return false;
+}
+
 /* Wherever a computed jump of the function at `addr` may go on inside of it. */
 static bool dead_inside(struct way *w, vaddr addr, uint8_t flags, int branches)
 {
 	const struct vcounting *c = &w->v->counting;
 	uint32_t fde = vcfi_find(&w->v->ocfi, addr), lo = 0, hi = c->inner.n;
 
+	if (comes_again(w, addr, flags))
+		return true;
 	if (fde == NO_FDE || branches >= MAX_BRANCHES)
 		return false;
+	const struct passed here = { w->passed, addr, flags };
 	const uint32_t group = verify_group(w->v, fde);
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
@@ -76,10 +97,12 @@ static bool dead_inside(struct way *w, vaddr addr, uint8_t flags, int branches)
 		else
 			hi = mid;
 	}
-	for (; lo < c->inner.n && c->inner.v[lo].group == group; lo++)
-		if (!dead_from(w, c->inner.v[lo].addr, flags, branches + 1))
-			return false;
-	return true;
+	bool dead = true;
+	w->passed = &here;
+	for (; lo < c->inner.n && c->inner.v[lo].group == group && dead; lo++)
+		dead = dead_from(w, c->inner.v[lo].addr, flags, branches + 1);
+	w->passed = here.earlier;
+	return dead;
 }
 
 static bool dead_behind(struct way *w, const struct effect *e, vaddr addr, uint8_t flags,

@@ -31,7 +31,7 @@ struct flaglive {
 	struct flags **effect;		/* likewise */
 	uint16_t *entry, *back;		/* [nfn] */
 	uint16_t back_all;
-	const bool *inner;		/* [nfn], innerways.h */
+	const struct innerways *inner;
 	bool changed;
 };
 
@@ -124,7 +124,7 @@ static uint16_t behind_block(struct flaglive *l, uint32_t f, const struct block 
 	if (b->table != NO_TABLE)
 		live |= behind_table(l, f, &fn->table[b->table]);
 	else if (fn->insn[last].kind == INSN_IJMP && !fn->insn[last].field &&
-		 (l->inner[f] || !is_tail_jump(fn, last)))
+		 (l->inner->any[f] || !is_tail_jump(fn, last)))
 		live = FLAGS_ALL;
 	if (fn->insn[last].kind == INSN_RET)
 		live |= back_of(l, f);

@@ -3,8 +3,8 @@
  * WAYS      go on through direct jumps, both ways of a branch, and into the callee of a direct
  *           call.  By the ABI no flag is read by code that is reached through a pointer or in
  *           another module, before it has written it: a computed jump where the stack is as at
- *           the function's entry is a tail call, unless something leads inside of the function
- *           (a table, a pointer to a label): compilers keep flags across those jumps.  A trap
+ *           the function's entry is a tail call, or goes on where something leads inside of the
+ *           function (a table, a pointer to a label): compilers keep flags across those.  A trap
  *           ends the way: what a handler finds in the flags of its context is not looked at.
  *           Behind any other computed jump, and a system call, which hands the flags to the
  *           program in %r11, flags count as read.  So they do where the looking ahead ends.
@@ -40,13 +40,21 @@ struct flagscan {
 	const struct prog *prog;
 	struct memview_file words;	/* that the loader fills */
 	bool *returns_live, *returns_read;	/* [nfn] */
-	const bool *inner;		/* [nfn], innerways.h */
+	const struct innerways *inner;
 	bool all_live, changed;
+};
+
+/* A jump whose ways are being followed: another look at it finds nothing new. */
+struct followed {
+	vaddr jump;
+	uint16_t flags;			/* that are not overwritten before it */
+	const struct followed *before;
 };
 
 struct look {
 	const struct flagscan *s;
 	int steps;
+	const struct followed *followed;
 	bool read;			/* it ended by a read, or may have */
 };
 
@@ -78,11 +86,26 @@ static bool has_frame_of_entry(const struct cfi *cfi, vaddr addr)
 	return !s->cfa_is_expr && s->cfa_reg == RSP && s->cfa_off == 8;
 }
 
-static bool is_tail_call(const struct flagscan *s, vaddr addr)
+/* A tail call, or a jump to where something leads inside of the function. */
+static bool is_dead_at_jump(struct look *l, vaddr addr, uint16_t flags, int branches)
 {
-	uint32_t f = prog_find_fn(s->prog, addr);
+	const struct innerways *w = l->s->inner;
+	uint32_t f = prog_find_fn(l->s->prog, addr);
 
-	return f != NO_FN && !s->inner[f] && has_frame_of_entry(&s->prog->cfi, addr);
+	if (f == NO_FN || w->unclear[f] || !has_frame_of_entry(&l->s->prog->cfi, addr)) {
+		l->read = true;
+		return false;
+	}
+	for (const struct followed *x = l->followed; x; x = x->before)
+		if (x->jump == addr && (flags & ~x->flags) == 0)
+			return true;
+	const struct followed here = { addr, flags, l->followed };
+	bool dead = branches < MAX_BRANCHES;
+	l->followed = &here;
+	for (uint32_t i = innerways_first(w, f); i < w->n && w->way[i].fn == f && dead; i++)
+		dead = is_dead(l, w->way[i].to, flags, branches + 1);
+	l->followed = here.before;
+	return dead;
 }
 
 /* Behind an instruction at `addr` that leads to `target` or goes on at `next`. */
@@ -103,9 +126,7 @@ static bool is_dead_behind(struct look *l, const struct insn *insn, vaddr addr, 
 	case INSN_TRAP:
 		return true;
 	case INSN_IJMP:
-		if (insn->field != 0 || is_tail_call(l->s, addr))
-			return true;
-		break;
+		return insn->field != 0 || is_dead_at_jump(l, addr, flags, branches);
 	case INSN_RET:
 		return is_dead_at_return(l, addr);
 	default:
@@ -174,7 +195,7 @@ static void set_live(struct flagscan *s, vaddr callee, bool read)
 static vaddr constant_function(const struct flagscan *s, vaddr slot, bool named)
 {
 	const struct memview_file *f = &s->words;
-	uint32_t k = search_first(i, 0, f->nword, f->word[i].place >= slot);
+	uint32_t k = search_first(i, 0, f->nword, f->word[i].place < slot);
 	bool constant = named || (slot >= f->relro && slot < f->relro_end);
 
 	return constant && k < f->nword && f->word[k].place == slot ? f->word[k].value : 0;

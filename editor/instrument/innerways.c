@@ -1,4 +1,4 @@
-/* innerways.c - finds the functions into which something but branches leads
+/* innerways.c - finds where something but branches leads into functions
  *
  * Words that the loader fills, in a program at a fixed address any word, addresses that
  * instructions form or have as constants, and jump tables.  A number that is none of these may
@@ -8,15 +8,18 @@
  */
 #include "editor/instrument/innerways.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "binary/decode.h"
+#include "lib/search.h"
 #include "postmorph/machine/memview.h"
 
 struct finding {
 	const struct prog *prog;
 	const struct memview_file *words;
-	bool *inner;
+	struct arena *a;
+	VEC(struct innerway) way;
 };
 
 static void note_inner(struct finding *s, vaddr addr)
@@ -25,7 +28,7 @@ static void note_inner(struct finding *s, vaddr addr)
 		     image_is_exec(&s->prog->img, addr) ? prog_find_fn(s->prog, addr) : NO_FN;
 
 	if (f != NO_FN && s->prog->fn[f].entry != addr)
-		s->inner[f] = true;
+		vec_push(s->a, &s->way, ((struct innerway){ f, addr }));
 }
 
 /* In a program at a fixed address any word may be one. */
@@ -72,15 +75,46 @@ static void note_operands(struct finding *s, const struct fde *fde)
 	}
 }
 
-const bool *innerways_find(const struct prog *prog, const struct memview_file *words,
-			   struct arena *a)
+static void note_tables(struct finding *s, const struct fn *fn)
 {
-	struct finding s = { .prog = prog, .words = words };
+	for (uint32_t t = 0; t < fn->ntable; t++)
+		for (uint32_t i = 0; i < fn->table[t].nentry; i++)
+			note_inner(s, fn->table[t].target[i]);
+}
 
-	s.inner = arena_array(a, prog->nfn, sizeof(*s.inner));
+static int by_place(const void *a, const void *b)
+{
+	const struct innerway *x = a, *y = b;
+
+	return x->fn != y->fn ? (x->fn > y->fn) - (x->fn < y->fn)
+			      : (x->to > y->to) - (x->to < y->to);
+}
+
+static uint32_t sort(struct innerway *way, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	if (n)
+		qsort(way, n, sizeof(*way), by_place);
+	for (uint32_t i = 0; i < n; i++)
+		if (!kept || by_place(&way[kept - 1], &way[i]) != 0)
+			way[kept++] = way[i];
+	return kept;
+}
+
+const struct innerways *innerways_find(const struct prog *prog,
+				       const struct memview_file *words, struct arena *a)
+{
+	struct finding s = { .prog = prog, .words = words, .a = a };
+	struct innerways *out = arena_alloc(a, sizeof(*out));
+	bool *any = arena_array(a, prog->nfn, sizeof(*any));
+	bool *unclear = arena_array(a, prog->nfn, sizeof(*unclear));
+
+	*out = (struct innerways){ .any = any, .unclear = unclear };
 	if (!words) {
-		memset(s.inner, true, prog->nfn * sizeof(*s.inner));
-		return s.inner;
+		memset(any, true, prog->nfn * sizeof(*any));
+		memset(unclear, true, prog->nfn * sizeof(*unclear));
+		return out;
 	}
 	note_words(&s);
 	for (uint32_t i = 0; i < prog->cfi.nfde; i++)
@@ -88,9 +122,20 @@ const bool *innerways_find(const struct prog *prog, const struct memview_file *w
 	for (uint32_t f = 0; f < prog->nfn; f++) {
 		const struct fn *fn = &prog->fn[f];
 
-		s.inner[f] |= !fn->kept || fn->ntable > 0;
+		note_tables(&s, fn);
+		unclear[f] = !fn->kept || fn->unproven;
+		any[f] = unclear[f] || fn->ntable > 0;
 		for (uint32_t i = 0; i < fn->njump; i++)
-			s.inner[f] |= fn->jump[i].kind != JUMP_TAIL;
+			any[f] |= fn->jump[i].kind != JUMP_TAIL;
 	}
-	return s.inner;
+	out->n = sort(s.way.v, s.way.n);
+	out->way = s.way.v;
+	for (uint32_t i = 0; i < out->n; i++)
+		any[out->way[i].fn] = true;
+	return out;
+}
+
+uint32_t innerways_first(const struct innerways *w, uint32_t fn)
+{
+	return search_first(i, 0, w->n, w->way[i].fn < fn);
 }

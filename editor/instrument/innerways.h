@@ -1,4 +1,4 @@
-/* innerways.h - into which functions something but branches leads
+/* innerways.h - where something but branches leads into functions
  *
  * There a computed jump at which the frame is that of the entry need not be a tail call:
  * compilers dispatch like that in functions without a frame, and keep flags across it.
@@ -10,9 +10,23 @@
 
 struct memview_file;
 
-/* [nfn], in the arena; `words` are those that the loader fills.  NULL, nobody knows them: then
- * something leads into each. */
-const bool *innerways_find(const struct prog *prog, const struct memview_file *words,
-			   struct arena *a);
+struct innerway {
+	uint32_t fn;
+	vaddr to;		/* not its entry */
+};
+
+struct innerways {
+	const bool *any;	/* [nfn] something leads inside */
+	const bool *unclear;	/* [nfn] or may, and not all of it is in way[] */
+	const struct innerway *way;	/* [n] ascending, each once */
+	uint32_t n;
+};
+
+/* All in the arena; `words` are those that the loader fills.  NULL, nobody knows them: then all
+ * is unclear. */
+const struct innerways *innerways_find(const struct prog *prog,
+				       const struct memview_file *words, struct arena *a);
+/* The first way into the function, or into a later one. */
+uint32_t innerways_first(const struct innerways *w, uint32_t fn);
 
 #endif

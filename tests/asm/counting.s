@@ -1,7 +1,7 @@
 # Places at which the flags that `inc` changes are live, or are not: at each stands a NOP of seven
 # bytes, as long as a counter.  live_N and dead_N are the functions.  In front of each place is one
 # where they are dead.  CALLED=1: flags are read behind a call through a pointer in memory, JUMPED=1:
-# behind a call of what jumps through it.
+# behind a call of what jumps through it, CONSTANT=1: behind one through a pointer that never changes.
 	.text
 	.macro	fn name
 	.globl	\name
@@ -24,6 +24,10 @@ fn begin				# calls all, reads flags behind one call
 	call	dead_return
 	.ifdef CALLED
 	call	*pointer(%rip)
+	je	1f
+	.endif
+	.ifdef CONSTANT
+	call	*constant(%rip)
 	je	1f
 	.endif
 	.ifdef JUMPED
@@ -261,6 +265,48 @@ dead_labels:
 	.quad	1b, 2b
 	.text
 end dead_label
+
+fn dead_again				# comes by the same jump again, and leads on
+	place
+	lea	dead_agains(%rip), %rcx
+1:	mov	(%rcx,%rdi,8), %rax
+	jmp	*%rax
+2:	mov	%rsi, %rdi
+	jmp	1b
+3:	xor	%eax, %eax
+	ret
+	.section .data.rel.ro, "aw", @progbits
+	.balign	8
+dead_agains:
+	.quad	2b, 3b
+	.text
+end dead_again
+
+fn live_again				# likewise, and what it then leads to reads them
+	place
+	lea	live_agains(%rip), %rcx
+1:	mov	(%rcx,%rdi,8), %rax
+	jmp	*%rax
+2:	mov	%rsi, %rdi
+	jmp	1b
+3:	sete	%al
+	ret
+	.section .data.rel.ro, "aw", @progbits
+	.balign	8
+live_agains:
+	.quad	2b, 3b
+	.text
+end live_again
+
+fn live_constant			# with CONSTANT
+	place
+	ret
+	.section .data.rel.ro, "aw", @progbits
+	.balign	8
+constant:
+	.quad	live_constant
+	.text
+end live_constant
 
 fn dead_trap
 	place

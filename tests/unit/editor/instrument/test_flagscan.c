@@ -35,9 +35,8 @@ static void flags_are_live_where_the_name_says(void **state)
 		{ "dead_write", true }, { "dead_carry", true }, { "dead_ways", true },
 		{ "dead_return", true }, { "dead_narrow", true }, { "dead_slot", true },
 		{ "dead_tail", true }, { "dead_trap", true }, { "live_label", false },
-		{ "live_run_into", false },
-		/* the Verifier knows better */
-		{ "dead_label", false },
+		{ "live_run_into", false }, { "dead_label", true },
+		{ "dead_again", true }, { "live_again", false },
 	};
 	struct arena *a = arena_new();
 	struct prog prog;
@@ -79,11 +78,26 @@ static void flags_that_come_back_through_a_pointer_are_live(void **state)
 	arena_free(a);
 }
 
+static void what_a_constant_pointer_leads_to_is_known(void **state)
+{
+	struct arena *a = arena_new();
+	struct prog prog;
+
+	(void)state;
+	asm_analyze("counting", "-pie -Wl,-e,begin,-z,relro,-z,now -Wa,--defsym,CONSTANT=1", a,
+		    &prog);
+	const struct flagscan *s = flagscan_new(&prog, a);
+	assert_false(flagscan_is_dead(s, find_place(&prog, "live_constant")));
+	assert_true(flagscan_is_dead(s, find_place(&prog, "dead_return")));
+	arena_free(a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flags_are_live_where_the_name_says),
 		cmocka_unit_test(flags_that_come_back_through_a_pointer_are_live),
+		cmocka_unit_test(what_a_constant_pointer_leads_to_is_known),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
