@@ -5,10 +5,11 @@
  * those who have mapped it are looked at, a few times within a sixth of a second: are the
  * counters where the file says?  They are there as soon as its first instructions have run.
  *
- * Everybody who can read the file can open and map it.  So looking takes a twentieth of the
- * time at most, and ends early; nothing is looked at of a process with many mappings, and of a
- * generation that enough runs have been taken of.  Processes that are missed by that lose their
- * counts.
+ * Everybody who can read the file can open and map it, and everybody can map other files as
+ * often as he likes, which brings records, too.  So reading those and looking take a twentieth
+ * of the time at most, and end early; nothing is looked at of a process with many mappings, and
+ * of a generation that enough runs have been taken of.  Processes that are missed by that lose
+ * their counts.
  *
  * Tested by tests/unit/manager/parent/test_counting.c and tests/e2e/counted.sh.
  */
@@ -531,15 +532,14 @@ static void find(struct counting *c, uint64_t now)
 		return;
 	bool any = read_events(c, now), late = false;
 	if (c->mappings)
-		mappings_read(c->mappings, on_mapping, c);
+		any |= mappings_read(c->mappings, on_mapping, c);
 	while (c->look < NLOOK && now >= c->opened_ms + look_ms[c->look]) {
 		c->look++;
 		late = true;
 	}
 	if (late)
 		look(c, now);
-	if (late || any)
-		c->left_us -= LEAST_US + (int64_t)(cpu_us() - begin_us);
+	c->left_us -= (late || any ? LEAST_US : 0) + (int64_t)(cpu_us() - begin_us);
 }
 
 bool counting_step(struct counting *c, struct counting_taken *out)

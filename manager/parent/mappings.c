@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -19,7 +18,7 @@
 #include "lib/err.h"
 #include "lib/memory.h"
 
-enum { PAGE = 4096, DATA_BYTES = 4 * PAGE };
+enum { PAGE = 4096, DATA_BYTES = 4 * PAGE, WAKE_BYTES = DATA_BYTES / 2 };
 
 struct ring {
 	int fd;
@@ -50,7 +49,7 @@ static int event_open(unsigned cpu)
 		.mmap = 1,
 		.mmap2 = 1,
 		.watermark = 1,
-		.wakeup_watermark = DATA_BYTES / 2,
+		.wakeup_watermark = WAKE_BYTES,
 	};
 
 	return (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
@@ -125,11 +124,13 @@ static void ring_copy(const struct ring *r, uint64_t at, void *out, size_t n)
 	memcpy((uint8_t *)out + first, data, n - first);
 }
 
-static void ring_read(struct ring *r, void (*each)(void *arg, pid_t pid, uint64_t inode),
+/* Whether it was half full. */
+static bool ring_read(struct ring *r, void (*each)(void *arg, pid_t pid, uint64_t inode),
 		      void *arg)
 {
 	uint64_t head = __atomic_load_n(&r->page->data_head, __ATOMIC_ACQUIRE);
 	uint64_t at = r->page->data_tail;
+	bool full = head - at >= WAKE_BYTES;
 
 	while (at < head) {
 		struct record x = { 0 };
@@ -144,11 +145,15 @@ static void ring_read(struct ring *r, void (*each)(void *arg, pid_t pid, uint64_
 		at += x.header.size;
 	}
 	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
+	return full;
 }
 
-void mappings_read(struct mappings *m, void (*each)(void *arg, pid_t pid, uint64_t inode),
+bool mappings_read(struct mappings *m, void (*each)(void *arg, pid_t pid, uint64_t inode),
 		   void *arg)
 {
+	bool full = false;
+
 	for (unsigned i = 0; i < m->n; i++)
-		ring_read(&m->ring[i], each, arg);
+		full |= ring_read(&m->ring[i], each, arg);
+	return full;
 }

@@ -7,6 +7,7 @@
 #ifndef MANAGER_PARENT_MAPPINGS_H
 #define MANAGER_PARENT_MAPPINGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -20,8 +21,8 @@ void mappings_free(struct mappings *m);			/* NULL is allowed */
 int mappings_fd(const struct mappings *m);
 
 /* Tells of every mapping since the last call: the process, as this process's namespace numbers
- * it, and the file's inode. */
-void mappings_read(struct mappings *m, void (*each)(void *arg, pid_t pid, uint64_t inode),
+ * it, and the file's inode.  Whether a ring was half full, which is what ends poll(2). */
+bool mappings_read(struct mappings *m, void (*each)(void *arg, pid_t pid, uint64_t inode),
 		   void *arg);
 
 #endif

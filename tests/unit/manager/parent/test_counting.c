@@ -318,6 +318,36 @@ static void who_opens_the_file_without_end_does_not_keep_us_busy(void **state)
 	assert_true(used < 0.8);	/* a quarter of a second, and a twentieth */
 }
 
+/* Other files, or none: what makes code as it runs has records by the thousand, too. */
+static void who_maps_without_end_is_not_heard_without_end(void **state)
+{
+	void *code = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			  0);
+	uint64_t end = role_now_ms() + 20000;
+	struct pollfd p[COUNTING_POLL];
+	struct counting_taken t;
+	struct err err;
+
+	(void)state;
+	close(go[1]);
+	needs_root();
+	assert_true(code != MAP_FAILED);
+	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	(void)counting_poll(counting, p);
+	assert_true(p[0].fd >= 0 && p[1].fd >= 0);
+	while (p[1].fd >= 0 && role_now_ms() < end) {
+		for (int i = 0; i < 200; i++) {
+			(void)mprotect(code, PAGE, PROT_READ);
+			(void)mprotect(code, PAGE, PROT_READ | PROT_EXEC);
+		}
+		assert_false(counting_step(counting, &t));
+		(void)counting_poll(counting, p);
+	}
+	(void)munmap(code, PAGE);
+	assert_int_equal(p[0].fd, -1);
+	assert_int_equal(p[1].fd, -1);
+}
+
 static void what_is_forgotten_is_not_taken(void **state)
 {
 	struct looks l = { 0 };
@@ -391,6 +421,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(of_short_runs_each_is_taken, begin, end),
 		cmocka_unit_test_setup_teardown(
 			who_opens_the_file_without_end_does_not_keep_us_busy, begin, end),
+		cmocka_unit_test_setup_teardown(
+			who_maps_without_end_is_not_heard_without_end, begin, end),
 		cmocka_unit_test_setup_teardown(what_is_forgotten_is_not_taken, begin, end),
 		cmocka_unit_test_setup_teardown(counters_that_cannot_be_are_refused, begin,
 						end),
