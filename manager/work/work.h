@@ -60,6 +60,8 @@ struct work_purse {
 };
 enum { WORK_PURSES = 64 };		/* chosen */
 
+enum { WORK_COUNTED = 16 };		/* modules at a time that count; as parent/counting.c */
+
 struct work {
 	const struct role_options *options;
 	struct ask *ask;
@@ -79,9 +81,12 @@ struct work {
 	pid_t burst_pid;		/* it counts now, of burst_path; 0: none does */
 	char burst_path[PATH_MAX];
 	uint64_t counting_ms;		/* when samples of what counts are looked at next */
-	uint64_t counting_again_ms;	/* when it is tried again to end what would not end */
+	uint64_t counting_again_ms;	/* when it is asked again what counts */
+	struct {
+		int64_t module;		/* whose counting would not end; 0: none */
+		uint64_t again_ms;	/* when that is tried again */
+	} put_off[WORK_COUNTED];
 	uint64_t started_ms;
-	uint64_t overdue_ms;		/* when one that counts too long is looked for next */
 	uint64_t (*now_ms)(void);	/* CLOCK_MONOTONIC, or a test's */
 	struct lookwait *lookwait;	/* when files that changed are read */
 	struct live *live;		/* running processes: work_live.c */
@@ -318,6 +323,10 @@ void work_count_end(struct work *w);
 /* Is there a module that counts and is not going to be laid out, idle or not?  1: *path is it,
  * and its original is to be put back; 0 none. */
 int work_count_overdue(struct work *w, char path[PATH_MAX], struct err *err);
+/* Does that, or says why not (work_idle.c). */
+void work_count_drop(struct work *w);
+/* What had to be done with the module failed: for a while none of these names it. */
+void work_count_put_off(struct work *w, const char *path);
 /* Removes files of counts of which the store has no record. */
 int work_count_sweep(struct work *w, struct err *err);
 

@@ -33,7 +33,7 @@
 #include "policy/decide.h"
 #include "policy/policy.h"
 
-enum { LONGEST_S = 86400, LATEST_S = LONGEST_S + 3600 };
+enum { LONGEST_S = 86400, LATEST_S = LONGEST_S + 3600, AGAIN_MS = 600000 };
 static const size_t largest = (size_t)512 << 20;
 
 static void name_file(const struct work *w, const struct digest *generation, char out[PATH_MAX])
@@ -286,6 +286,37 @@ static int is_overdue(struct work *w, int64_t module, char path[PATH_MAX], struc
 	return 1;
 }
 
+static bool is_put_off(const struct work *w, int64_t module)
+{
+	for (int i = 0; i < WORK_COUNTED; i++)
+		if (w->put_off[i].module == module && w->now_ms() < w->put_off[i].again_ms)
+			return true;
+	return false;
+}
+
+/* In the place of the one that is tried again first. */
+static void put_off(struct work *w, int64_t module)
+{
+	int first = 0;
+
+	for (int i = 1; i < WORK_COUNTED; i++)
+		if (w->put_off[i].again_ms < w->put_off[first].again_ms)
+			first = i;
+	w->put_off[first].module = module;
+	w->put_off[first].again_ms = w->now_ms() + AGAIN_MS;
+}
+
+void work_count_put_off(struct work *w, const char *path)
+{
+	struct store_module m;
+	struct err err;
+
+	if (store_module_by_path(w->store, path, &m, &err) == 1)
+		put_off(w, m.id);
+	else
+		w->counting_again_ms = w->now_ms() + AGAIN_MS;
+}
+
 /* The first module of those that are counted of which that is so. */
 static int first(struct work *w, int (*is_it)(struct work *w, int64_t module,
 					      char path[PATH_MAX], struct err *err),
@@ -295,22 +326,31 @@ static int first(struct work *w, int (*is_it)(struct work *w, int64_t module,
 	uint32_t n;
 	int rc = 0;
 
-	if (store_counting_ids(w->store, &module, &n, err) < 0)
+	if (w->now_ms() < w->counting_again_ms)
+		return 0;
+	if (store_counting_ids(w->store, &module, &n, err) < 0) {
+		w->counting_again_ms = w->now_ms() + AGAIN_MS;
 		return -1;
-	for (uint32_t i = 0; i < n && rc == 0; i++)
+	}
+	for (uint32_t i = 0; i < n && rc == 0; i++) {
+		if (is_put_off(w, module[i]))
+			continue;
 		rc = is_it(w, module[i], path, err);
+		if (rc < 0)
+			put_off(w, module[i]);
+	}
 	free(module);
 	return rc;
 }
 
 int work_count_ready(struct work *w, char path[PATH_MAX], struct err *err)
 {
-	return w->now_ms() < w->counting_again_ms ? 0 : first(w, is_ready, path, err);
+	return first(w, is_ready, path, err);
 }
 
 int work_count_over(struct work *w, char path[PATH_MAX], struct err *err)
 {
-	return w->now_ms() < w->counting_again_ms ? 0 : first(w, is_enough, path, err);
+	return first(w, is_enough, path, err);
 }
 
 int work_count_overdue(struct work *w, char path[PATH_MAX], struct err *err)

@@ -62,39 +62,42 @@ static void stop_counting(struct work *w, const char *path)
 	    (c.ended_ns ? work_counting_ends(w, m.id, &err)
 			: work_restore(w, path, false, NULL, &err)) < 0) {
 		role_log_err(&err);
-		w->counting_again_ms = w->now_ms() + AGAIN_MS;
+		work_count_put_off(w, path);
 	}
 }
 
+/* All such modules; one whose original does not come back is told, and keeps no other. */
 void work_count_end(struct work *w)
 {
 	char path[PATH_MAX];
 	struct err err = { 0 };
-	int rc = work_count_over(w, path, &err);
+	int rc = 1;
 
-	if (rc > 0)
-		rc = work_counting_put_back(w, path, &err);
-	if (rc < 0) {
-		role_log_err(&err);
-		w->counting_again_ms = w->now_ms() + AGAIN_MS;
+	for (int i = 0; i < WORK_COUNTED && rc; i++) {
+		rc = work_count_over(w, path, &err);
+		bool over = rc > 0;
+		if (over)
+			rc = work_counting_put_back(w, path, &err) < 0 ? -1 : 1;
+		if (rc < 0)
+			role_log_err(&err);
+		if (rc < 0 && over)
+			work_count_put_off(w, path);
 	}
 }
 
-/* What counts, and is not going to be laid out, gets its original back, idle or not. */
-static void end_overdue(struct work *w)
+void work_count_drop(struct work *w)
 {
 	char path[PATH_MAX];
 	struct err err = { 0 };
+	int rc = 1;
 
-	if (w->now_ms() < w->overdue_ms)
-		return;
-	int rc = work_count_overdue(w, path, &err);
-	if (rc < 0)
-		role_log_err(&err);
-	if (rc > 0)
-		stop_counting(w, path);
-	if (rc && work_count_overdue(w, path, &err) != 0)
-		w->overdue_ms = w->now_ms() + AGAIN_MS;
+	for (int i = 0; i < WORK_COUNTED && rc; i++) {
+		rc = work_count_overdue(w, path, &err);
+		if (rc < 0)
+			role_log_err(&err);
+		if (rc > 0)
+			stop_counting(w, path);
+	}
 }
 
 /* How fast what counts runs is known by samples, which are taken in for it on a busy machine,
@@ -161,7 +164,7 @@ void work_idle(struct work *w)
 	struct err err = { 0 };
 
 	(void)work_has_room(w);
-	end_overdue(w);
+	work_count_drop(w);
 	watch_counting(w);
 	work_count_end(w);
 	work_live_first(w);

@@ -288,6 +288,48 @@ static void what_has_counted_enough_goes(void **state)
 	is_to_be_laid_out(DECIDE_COUNT_RUNS);
 }
 
+static char stubborn[sizeof(path)];
+
+static bool refuses_one(const struct msg *q, struct msg *r)
+{
+	if (q->type != MSG_RESTORE || strcmp(q->text, stubborn) != 0)
+		return false;
+	r->num[MSG_REPLY_status] = ERR_REFUSED;
+	strcpy(r->text, "no");
+	return true;
+}
+
+/* Another module counts as well; the first one's original cannot be put back. */
+static void two_count(uint32_t runs)
+{
+	counts(runs, &(struct store_counting_speed){ .all_s = 1 });
+	strcpy(stubborn, path);
+	also = refuses_one;
+	strcat(path, "2");
+	strcat(original, "2");
+	make_module();
+	counts(runs, &(struct store_counting_speed){ .all_s = 1 });
+}
+
+static void what_cannot_go_does_not_keep_the_others(void **state)
+{
+	(void)state;
+	two_count(DECIDE_COUNT_RUNS);
+	work_count_end(&w);
+	assert_int_equal(restores, 1);
+	is_to_be_laid_out(DECIDE_COUNT_RUNS);
+}
+
+static void nor_does_it_where_the_policy_wants_none(void **state)
+{
+	(void)state;
+	two_count(8);
+	policy_says("off");
+	work_count_drop(&w);
+	assert_int_equal(restores, 1);
+	assert_int_equal(now().generation, 0);
+}
+
 /* Its original is what the user wants to have. */
 static void who_wants_the_original_keeps_it(void **state)
 {
@@ -339,6 +381,8 @@ int main(void)
 		TEST(what_counts_and_is_too_slow_goes),
 		TEST(what_counts_and_costs_too_much_goes),
 		TEST(what_has_counted_enough_goes),
+		TEST(what_cannot_go_does_not_keep_the_others),
+		TEST(nor_does_it_where_the_policy_wants_none),
 		TEST(who_wants_the_original_keeps_it),
 		TEST(what_the_policy_does_not_want_is_over),
 	};
