@@ -315,8 +315,8 @@ int work_counting_keep(struct work *w, const struct store_module *m,
 /* Is there a module that has been counted enough, or for long enough?  1: *path is it, and its
  * counts are kept for laying it out; 0 none. */
 int work_count_ready(struct work *w, char path[PATH_MAX], struct err *err);
-/* Is there a module that counts and has counted enough, is too slow, or has cost what it may?
- * 1: *path is it; 0 none. */
+/* Is there a module that counts and has counted enough, is too slow, has cost what it may, or
+ * began before this daemon?  1: *path is it; 0 none. */
 int work_count_over(struct work *w, char path[PATH_MAX], struct err *err);
 /* Its original is put back, idle or not: what it takes nobody need spend (work_idle.c). */
 void work_count_end(struct work *w);

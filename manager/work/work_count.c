@@ -7,8 +7,8 @@
  *
  * Counting costs time, and laying out waits for an idle machine, which may never come, and for
  * a policy that still wants it.  So the original comes back without waiting for anything when
- * enough has been counted, and the module is laid out when the machine is idle; and when it has
- * not been so, or the policy has not wanted it, for a day.
+ * enough has been counted, or the daemon begins anew, and the module is laid out when the
+ * machine is idle; and when it has not been so, or the policy has not wanted it, for a day.
  *
  * Tested by tests/e2e/counted.sh.
  */
@@ -211,12 +211,16 @@ int work_counting_keep(struct work *w, const struct store_module *m,
 	return rc;
 }
 
-/* Enough runs, or it takes more than it should.  The counts so far are kept: what is known is
+/* Enough runs, or it takes more than it should, or counts for nobody: the parent takes the
+ * counts of what it has put in place itself.  The counts so far are kept: what is known is
  * known. */
-static bool is_over(const struct store_counting *c)
+static bool is_over(const struct work *w, const struct store_counting *c)
 {
+	double up_s = (double)(w->now_ms() - w->started_ms) / 1000;
+
 	return c->runs >= DECIDE_COUNT_RUNS || work_counting_is_slow(c) ||
-	       work_counting_has_spent(c);
+	       work_counting_has_spent(c) ||
+	       decide_since_s(c->begun_ns, store_now_ns()) > up_s;
 }
 
 /* What counts is at the path, or its original is since that has counted enough: 1, else 0, and
@@ -243,10 +247,8 @@ static int is_ready(struct work *w, int64_t module, char path[PATH_MAX], struct 
 
 	if (rc <= 0)
 		return rc;
-	/* The parent takes the counts of what it has put in place itself. */
-	double up_s = (double)(w->now_ms() - w->started_ms) / 1000;
-	double since_s = decide_since_s(c.begun_ns, store_now_ns());
-	if (!c.ended_ns && !is_over(&c) && since_s < LONGEST_S && since_s <= up_s)
+	if (!c.ended_ns && !is_over(w, &c) &&
+	    decide_since_s(c.begun_ns, store_now_ns()) < LONGEST_S)
 		return 0;
 	if (work_counting_keep(w, &m, &c, err) < 0)
 		return -1;
@@ -261,7 +263,7 @@ static int is_enough(struct work *w, int64_t module, char path[PATH_MAX], struct
 	struct store_module m;
 	int rc = still_there(w, module, &c, &m, err);
 
-	if (rc <= 0 || c.ended_ns || !is_over(&c))
+	if (rc <= 0 || c.ended_ns || !is_over(w, &c))
 		return rc < 0 ? -1 : 0;
 	(void)snprintf(path, PATH_MAX, "%s", m.path);	/* fits */
 	return 1;

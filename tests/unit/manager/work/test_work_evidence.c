@@ -288,6 +288,25 @@ static void what_has_counted_enough_goes(void **state)
 	is_to_be_laid_out(DECIDE_COUNT_RUNS);
 }
 
+/* Nobody takes its runs any more. */
+static void what_counted_for_another_daemon_goes(void **state)
+{
+	struct store_counting c;
+	struct err err;
+
+	(void)state;
+	counts(3, &(struct store_counting_speed){ .all_s = 1 });
+	assert_int_equal(store_counting_get(w.store, m.id, &c, &err), 1);
+	w.started_ms = role_now_ms() - 10000;
+	work_count_end(&w);
+	assert_int_equal(restores, 0);
+	c.begun_ns -= 60000000000;
+	assert_int_equal(store_counting_put(w.store, &c, &err), 0);
+	work_count_end(&w);
+	assert_int_equal(restores, 1);
+	is_to_be_laid_out(3);
+}
+
 static char stubborn[sizeof(path)];
 
 static bool refuses_one(const struct msg *q, struct msg *r)
@@ -381,6 +400,7 @@ int main(void)
 		TEST(what_counts_and_is_too_slow_goes),
 		TEST(what_counts_and_costs_too_much_goes),
 		TEST(what_has_counted_enough_goes),
+		TEST(what_counted_for_another_daemon_goes),
 		TEST(what_cannot_go_does_not_keep_the_others),
 		TEST(nor_does_it_where_the_policy_wants_none),
 		TEST(who_wants_the_original_keeps_it),
