@@ -68,6 +68,7 @@ struct held {				/* pid 0: none */
 	uint64_t since_ms;
 	uint32_t uid;
 	struct watched *of;
+	bool left;			/* the process has executed the file again since */
 	bool taken;			/* it was read; held so that it is not found again */
 };
 
@@ -255,14 +256,6 @@ int counting_watch(struct counting *c, const char *path, const struct digest *ge
 
 /* --- a process that began --- */
 
-static bool is_held(const struct counting *c, pid_t pid, const struct watched *w)
-{
-	for (int i = 0; i < COUNTING_HELD; i++)
-		if (c->held[i].pid == pid && c->held[i].of == w)
-			return true;
-	return false;
-}
-
 static struct held *free_place(struct counting *c)
 {
 	for (int i = 0; i < COUNTING_HELD; i++)
@@ -351,6 +344,14 @@ static bool shares(const struct counting *c, uint64_t inode)
 	return false;
 }
 
+/* It has executed the file again: the memory in which it counted before has no more to come. */
+static void leave(struct counting *c, const struct watched *w, pid_t pid)
+{
+	for (int i = 0; i < COUNTING_HELD; i++)
+		if (c->held[i].pid == pid && c->held[i].of == w)
+			c->held[i].left = true;
+}
+
 /* Whether it needs no more looking at. */
 static bool hold(struct counting *c, struct watched *w, pid_t pid)
 {
@@ -373,6 +374,7 @@ static bool hold(struct counting *c, struct watched *w, pid_t pid)
 	}
 	new.inode = st.st_ino;
 	new.since_ms = role_now_ms();
+	leave(c, w, pid);
 	*h = new;
 	return true;
 }
@@ -392,7 +394,7 @@ static void on_mapping(void *arg, pid_t pid, uint64_t inode)
 
 	for (int i = 0; i < WATCHED; i++) {
 		struct watched *w = &c->watched[i];
-		bool known = w->wd < 0 || w->inode != inode || is_held(c, pid, w);
+		bool known = w->wd < 0 || w->inode != inode;
 
 		for (int k = 0; k < SEEN; k++)
 			known |= c->seen[k].pid == pid && c->seen[k].of == w;
@@ -448,7 +450,7 @@ static bool has_ended(const struct held *h)
 {
 	struct pollfd p = { h->pidfd, POLLIN, 0 };
 
-	return poll(&p, 1, 0) > 0;
+	return h->left || poll(&p, 1, 0) > 0;
 }
 
 static bool take(struct held *h, struct counting_taken *out)

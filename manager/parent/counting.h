@@ -6,8 +6,9 @@
  * of the generation says (morph-verify --counting), not the manager: so nothing else of
  * anybody's can be read here.
  *
- * A process that ends before it was looked at loses its counts, and nothing else.  A process
- * that runs for long is read once, as it is then.  Set-id processes and others that cannot be
+ * A process that ends before it was looked at loses its counts, and nothing else.  One that
+ * executes the file again, or loads it again as a library, has had a run.  A process that runs
+ * for long is read once, as it is then.  Set-id processes and others that cannot be
  * dumped, root's apart, are left alone.  Whoever runs the program can begin as many processes
  * as he likes: what looking at them costs is bounded, and how many are taken.
  */

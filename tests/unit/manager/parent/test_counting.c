@@ -58,7 +58,7 @@ static int end(void **state)
 struct looks {				/* of a process, where not as they should be */
 	int64_t move, grow;		/* its counters */
 	int flags;			/* of mmap(), besides */
-	bool forks, secret, named;
+	bool forks, secret, named, anew;
 	int many;			/* other mappings, in front of the file */
 	uid_t uid;
 };
@@ -86,6 +86,19 @@ static void map_many(int n)
 			   0);
 }
 
+/* As by execve(): of what it had mapped it has nothing any more. */
+static void begin_anew(uint8_t *file, int fd)
+{
+	uint8_t *at = file + AT;
+
+	(void)usleep(250000);
+	(void)munmap(file, AT + SIZE);
+	(void)mmap(file, 2 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0);
+	(void)mmap(at, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1,
+		   0);
+	at[8] = 27;
+}
+
 static void child(const struct looks *l)
 {
 	char byte;
@@ -107,6 +120,8 @@ static void child(const struct looks *l)
 	(void)prctl(PR_SET_DUMPABLE, !l->secret);
 	if (l->forks && fork() == 0)
 		at[9] = 19;
+	if (l->anew)
+		begin_anew(file, fd);
 	close(go[1]);
 	(void)!read(go[0], &byte, 1);
 	_exit(0);
@@ -213,6 +228,34 @@ static void what_forks_share_is_taken_once(void **state)
 	assert_int_equal(pread(t.fd, &got, 1, 9), 1);
 	assert_int_equal(got, 19);
 	close(t.fd);
+	assert_false(turn_for(300, &t));
+}
+
+static uint8_t counter_of(const struct counting_taken *t)
+{
+	uint8_t counter;
+
+	assert_int_equal(pread(t->fd, &counter, 1, 8), 1);
+	close(t->fd);
+	return counter;
+}
+
+static void what_executes_it_again_has_two_runs(void **state)
+{
+	struct looks l = { .anew = true };
+	struct counting_taken t;
+	struct err err;
+
+	(void)state;
+	needs_root();
+	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	pid_t pid = start(&l);
+	assert_true(turn_for(5000, &t));
+	assert_int_equal(counter_of(&t), 17);
+	assert_false(turn_for(400, &t));
+	end_child(pid);
+	assert_true(turn_for(1000, &t));
+	assert_int_equal(counter_of(&t), 27);
 	assert_false(turn_for(300, &t));
 }
 
@@ -416,6 +459,8 @@ int main(void)
 						begin, end),
 		cmocka_unit_test_setup_teardown(other_memory_is_let_alone, begin, end),
 		cmocka_unit_test_setup_teardown(what_forks_share_is_taken_once, begin, end),
+		cmocka_unit_test_setup_teardown(what_executes_it_again_has_two_runs, begin,
+						end),
 		cmocka_unit_test_setup_teardown(of_runs_without_end_a_few_are_taken, begin,
 						end),
 		cmocka_unit_test_setup_teardown(of_short_runs_each_is_taken, begin, end),
