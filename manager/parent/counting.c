@@ -2,8 +2,9 @@
  *
  * inotify tells at once when somebody opens the file, be it to run it or as a library, but not
  * who; the kernel's records of mappings (mappings.h) tell that, but only to who looks.  So then
- * those who have mapped it are looked at, a few times within a sixth of a second: are the
- * counters where the file says?  They are there as soon as its first instructions have run.
+ * those who have mapped it are looked at, a few times within a second: are the counters where
+ * the file says?  They are there as soon as its first instructions have run, which may have to
+ * wait on a busy machine.
  *
  * Everybody who can read the file can open and map it, and everybody can map other files as
  * often as he likes, which brings records, too.  So reading those and looking take a twentieth
@@ -43,7 +44,7 @@ enum { MOST_MAPPINGS = 4096, MOST_BYTES = 64 << 20 };
 enum { SHARE = 20, SAVED_US = 250000, LOOK_US = 50000, LEAST_US = 200 };
 enum { SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
 /* After a file was opened, in ms. */
-static const unsigned look_ms[] = { 0, 2, 6, 20, 60, 150 };
+static const unsigned look_ms[] = { 0, 2, 6, 20, 60, 150, 400, 1000 };
 enum { NLOOK = sizeof(look_ms) / sizeof(look_ms[0]) };
 
 struct watched {			/* wd < 0: none */
@@ -391,19 +392,23 @@ static uint64_t cpu_us(void)
 static void on_mapping(void *arg, pid_t pid, uint64_t inode)
 {
 	struct counting *c = arg;
+	uint64_t now = role_now_ms();
 
 	for (int i = 0; i < WATCHED; i++) {
 		struct watched *w = &c->watched[i];
 		bool known = w->wd < 0 || w->inode != inode;
 
-		for (int k = 0; k < SEEN; k++)
-			known |= c->seen[k].pid == pid && c->seen[k].of == w;
+		for (int k = 0; k < SEEN && !known; k++)
+			if (c->seen[k].pid == pid && c->seen[k].of == w) {
+				known = now < c->seen[k].until_ms;
+				c->seen[k].pid = known ? pid : 0;
+			}
 		if (known)
 			continue;
-		c->opened_ms = role_now_ms();
+		c->opened_ms = now;
 		c->look = 0;
 		c->seen[c->nseen++ % SEEN] = (struct seen){
-			pid, w, c->opened_ms + 2 * look_ms[NLOOK - 1]
+			pid, w, now + 2 * look_ms[NLOOK - 1]
 		};
 	}
 }

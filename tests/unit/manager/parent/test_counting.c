@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
@@ -58,7 +59,7 @@ static int end(void **state)
 struct looks {				/* of a process, where not as they should be */
 	int64_t move, grow;		/* its counters */
 	int flags;			/* of mmap(), besides */
-	bool forks, secret, named, anew;
+	bool forks, secret, named, anew, slow;
 	int many;			/* other mappings, in front of the file */
 	uid_t uid;
 };
@@ -110,9 +111,12 @@ static void child(const struct looks *l)
 
 	(void)munmap(room, 64 * PAGE);
 	(void)mmap(file, 2 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, 0);
-	(void)mmap(at, (size_t)(SIZE + l->grow), PROT_READ | PROT_WRITE, flags, -1, 0);
+	if (l->slow)
+		(void)usleep(600000);
 	if (l->named)
 		map_named(at);
+	else
+		(void)mmap(at, (size_t)(SIZE + l->grow), PROT_READ | PROT_WRITE, flags, -1, 0);
 	at[8] = 17;
 	at[3 * PAGE] = 18;
 	if (l->uid && (setgroups(0, NULL) < 0 || setgid(l->uid) < 0 || setuid(l->uid) < 0))
@@ -257,6 +261,56 @@ static void what_executes_it_again_has_two_runs(void **state)
 	assert_true(turn_for(1000, &t));
 	assert_int_equal(counter_of(&t), 27);
 	assert_false(turn_for(300, &t));
+}
+
+/* On a busy machine its first instructions have to wait. */
+static void what_begins_slowly_is_taken(void **state)
+{
+	struct looks l = { .slow = true };
+	struct counting_taken t;
+	struct err err;
+
+	(void)state;
+	needs_root();
+	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	pid_t pid = start(&l);
+	assert_false(turn_for(2500, &t));
+	end_child(pid);
+	assert_true(turn_for(1000, &t));
+	assert_int_equal(counter_of(&t), 17);
+}
+
+static unsigned descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	unsigned n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	(void)closedir(d);
+	return n;
+}
+
+static void nothing_is_watched_after_the_last_one(void **state)
+{
+	unsigned before = descriptors();
+	struct counting_taken t;
+	struct err err;
+
+	(void)state;
+	close(go[1]);
+	before--;
+	needs_root();
+	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	assert_true(descriptors() > before);
+	counting_forget(counting, path);
+	assert_false(counting_step(counting, &t));
+	assert_int_equal(descriptors(), before);
+	assert_int_equal(counting_watch(counting, "/nonexistent", &generation, AT, SIZE, &err),
+			 -1);
+	assert_false(counting_step(counting, &t));
+	assert_int_equal(descriptors(), before);
 }
 
 static void of_runs_without_end_a_few_are_taken(void **state)
@@ -460,6 +514,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(other_memory_is_let_alone, begin, end),
 		cmocka_unit_test_setup_teardown(what_forks_share_is_taken_once, begin, end),
 		cmocka_unit_test_setup_teardown(what_executes_it_again_has_two_runs, begin,
+						end),
+		cmocka_unit_test_setup_teardown(what_begins_slowly_is_taken, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_is_watched_after_the_last_one, begin,
 						end),
 		cmocka_unit_test_setup_teardown(of_runs_without_end_a_few_are_taken, begin,
 						end),
