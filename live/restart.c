@@ -14,7 +14,7 @@
 #include <sys/user.h>
 
 /* Of the kernel's own results, which no program sees (include/linux/errno.h there). */
-enum { ERESTARTNOHAND = 514 };
+enum { ERESTARTNOHAND = 514, ERESTART_RESTARTBLOCK = 516 };
 
 /* IORING_ENTER_GETEVENTS; IORING_ENTER_EXT_ARG: a time limit may be there */
 enum { GETEVENTS = 1, EXT_ARG = 8 };
@@ -107,14 +107,17 @@ static int find(long nr)
 	return -1;
 }
 
-/* By its second argument: fallocate() that moves what is behind it, and ioctl() other than
- * what waits for the output of a terminal or runs a virtual machine. */
+/* By its second argument: fallocate() that moves what is behind it, futex() that fails with
+ * EAGAIN when it waits for the second word already, and ioctl() other than what waits for the
+ * output of a terminal or runs a virtual machine. */
 static bool is_only_once(long nr, uint64_t arg)
 {
 	enum { COLLAPSE = 8, INSERT = 32 };	/* FALLOC_FL_COLLAPSE_RANGE, _INSERT_RANGE */
+	enum { WAIT_REQUEUE_PI = 11, COMMAND = 127 };	/* FUTEX_WAIT_REQUEUE_PI, _CMD_MASK */
 	enum { DRAIN = 0x5409, RUN = 0xae80 };	/* TCSBRK, KVM_RUN */
 
 	return (nr == SYS_fallocate && arg & (COLLAPSE | INSERT)) ||
+	       (nr == SYS_futex && (arg & COMMAND) == WAIT_REQUEUE_PI) ||
 	       (nr == SYS_ioctl && (uint32_t)arg != DRAIN && (uint32_t)arg != RUN);
 }
 
@@ -193,6 +196,14 @@ bool restart_in_parts(long nr, const uint64_t arg[6])
 	       ((nr == SYS_read || nr == SYS_pread64) && arg[2] > PAGE);
 }
 
+/* What the kernel would go on with by restart_syscall(), though it has no limit: by its own
+ * number it is made again also when the kernel has forgotten it (remote.h). */
+static bool polls_for_ever(const struct user_regs_struct *regs)
+{
+	return (long)regs->orig_rax == SYS_poll && (int32_t)regs->rdx < 0 &&
+	       (long)regs->rax == -ERESTART_RESTARTBLOCK;
+}
+
 /* A call that failed with EINTR has transferred nothing, so it can be made again.  Where the
  * kernel makes it again itself it fails so only if it could not write the time that is left. */
 bool restart_fix(struct user_regs_struct *regs)
@@ -200,6 +211,10 @@ bool restart_fix(struct user_regs_struct *regs)
 	long nr = (long)regs->orig_rax;
 	int i = nr < 0 ? -1 : find(nr);
 
+	if (polls_for_ever(regs)) {
+		regs->rax = (unsigned long long)-ERESTARTNOHAND;
+		return true;
+	}
 	if (i < 0 || (long)regs->rax != -EINTR || is_only_once(nr, regs->rsi) ||
 	    (calls[i].kind == RESTART_KERNEL && !restart_limits(nr)))
 		return false;

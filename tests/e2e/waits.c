@@ -178,6 +178,34 @@ static long do_futex_limit(void)
 {
 	return syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &second, NULL, 0);
 }
+/* The other thread, which holds the second word, moves the one that waits there. */
+static uint32_t condition, held_by;
+
+static void *move_and_free(void *unused)
+{
+	enum { CMP_REQUEUE_PI = 12 | 128, UNLOCK_PI = 7 | 128 };
+
+	held_by = (uint32_t)gettid();
+	(void)!write(ready[1], "", 1);
+	(void)usleep(50000);
+	(void)syscall(SYS_futex, &condition, CMP_REQUEUE_PI, 1, 0UL, &held_by, 0);
+	(void)nanosleep(&second, NULL);
+	(void)syscall(SYS_futex, &held_by, UNLOCK_PI);
+	return unused;
+}
+static long do_requeue(void)
+{
+	enum { WAIT_REQUEUE_PI = 11 | 128 };
+	pthread_t t;
+
+	(void)pthread_create(&t, NULL, move_and_free, NULL);
+	(void)!read(ready[0], &(char){ 0 }, 1);
+	long rc = syscall(SYS_futex, &condition, WAIT_REQUEUE_PI, 0, NULL, &held_by, 0);
+	int error = errno;
+	(void)pthread_join(t, NULL);
+	errno = error;
+	return rc;
+}
 static long do_msgrcv(void)
 {
 	struct { long type; char c; } m;
@@ -387,6 +415,7 @@ static const struct {
 	{ "futex-limit", do_futex_limit, END, false },
 	{ "futexes-limit", do_futexes_limit, END, false },
 	{ "futex-wait-limit", do_futex_wait_limit, END, false },
+	{ "futex-requeue-pi", do_requeue, END, true },
 	{ "msgrcv", do_msgrcv, MESSAGE, false },
 	{ "io_getevents-limit", do_aio_limit, END, true },
 	{ "io_getevents", do_aio, SEND, false },

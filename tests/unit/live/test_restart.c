@@ -109,6 +109,12 @@ static void what_counts_twice_is_not_made_twice(void **state)
 	assert_int_equal(restart_kind(SYS_ioctl, arg), RESTART_UNKNOWN);
 	assert_int_equal(restart_kind(SYS_ioctl, drain), RESTART_EXACT);
 	assert_int_equal(restart_kind(SYS_ioctl, run), RESTART_EXACT);
+	for (uint64_t flag = 0; flag <= 128; flag += 128) {	/* FUTEX_PRIVATE_FLAG */
+		uint64_t moved[6] = { 5, 11 | flag }, bits[6] = { 5, 9 | flag };
+
+		assert_int_equal(restart_kind(SYS_futex, moved), RESTART_UNKNOWN);
+		assert_int_equal(restart_kind(SYS_futex, bits), RESTART_KERNEL);
+	}
 	assert_false(restart_fix(&r));
 	r.rsi = 1;
 	assert_true(restart_fix(&r));
@@ -155,6 +161,20 @@ static void only_what_the_stop_has_broken_is_mended(void **state)
 	}
 }
 
+static void what_polls_for_ever_needs_no_other_number(void **state)
+{
+	struct user_regs_struct r = { .orig_rax = SYS_poll, .rdx = (uint32_t)-1,
+				      .rax = (unsigned long long)-516 };
+
+	(void)state;
+	assert_true(restart_fix(&r));
+	assert_true((long)r.rax == -514);
+	r.rax = (unsigned long long)-516;
+	r.rdx = 1000;
+	assert_false(restart_fix(&r));
+	assert_true((long)r.rax == -516);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -164,6 +184,7 @@ int main(void)
 		cmocka_unit_test(what_counts_twice_is_not_made_twice),
 		cmocka_unit_test(where_limits_are_written_is_known),
 		cmocka_unit_test(only_what_the_stop_has_broken_is_mended),
+		cmocka_unit_test(what_polls_for_ever_needs_no_other_number),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
