@@ -206,7 +206,7 @@ static int change(struct work *w)
 	if (rc == LIVE_DONE)
 		rc = map(w, &(struct live_new){ .addr = x->text, .size = x->size,
 						.offset = x->to_offset, .exec = true },
-			 MAP_FIXED);
+			 MAP_FIXED | (x->locked ? MAP_LOCKED : 0));
 	w->changed = rc == LIVE_DONE;
 	tidy(w);
 	return rc;
@@ -298,7 +298,7 @@ static void hold_signals(sigset_t *before)
 
 static int try_once(struct work *w, const struct live_limits *limits, struct live_outcome *out)
 {
-	int rc = live_process_check(w->x->pid, w->err);
+	int rc = live_process_check(w->x->pid, w->x->back, w->err);
 
 	if (rc == LIVE_DONE)
 		rc = live_process_alone(w->x->pid, w->err);

@@ -19,6 +19,7 @@ struct live_exchange {
 	uint64_t from_offset, to_offset;
 	struct live_new add[LIVE_MAX_NEW];	/* addresses in memory; of `to` */
 	uint32_t nadd;
+	bool back, locked;		/* to the original; which stays in memory, as it was */
 };
 
 /* 0; or -1 with the reason, ERR_REFUSED also when the right moment did not come. */

@@ -268,7 +268,8 @@ static int do_room(struct args *a, struct err *err)
 	uint64_t lo, hi, at = 0;
 	int original = -1;
 
-	if (live_process_check(a->pid, err) < 0 || live_maps_read(a->pid, &maps, err) < 0)
+	if (live_process_check(a->pid, false, err) < 0 ||
+	    live_maps_read(a->pid, &maps, err) < 0)
 		return -1;
 	const struct live_map *text = live_find_text(a->pid, &maps, p, a->generation, &original,
 						     err);

@@ -5,7 +5,7 @@
  * that several processes share.  What filters its system calls is asked when it is stopped
  * (filter.h).
  *
- * Tested by tests/unit/live/test_process.c and tests/e2e/live.sh.
+ * Tested by tests/unit/live/test_process.c, tests/e2e/live.sh and tests/e2e/livekept.sh.
  */
 #include "live/process.h"
 
@@ -50,7 +50,7 @@ static int refuse(struct err *err, const char *why)
 	return err_set(err, ERR_REFUSED, "%s", why);
 }
 
-int live_status_check(const char *status, struct err *err)
+int live_status_check(const char *status, bool back, struct err *err)
 {
 	const char *state = field(status, "State:"), *uid = field(status, "Uid:"),
 		   *gid = field(status, "Gid:"),
@@ -70,11 +70,11 @@ int live_status_check(const char *status, struct err *err)
 		return refuse(err, "another tracer is there");
 	if (number(status, "Seccomp:") == SECCOMP_STRICT)
 		return refuse(err, "it may read and write only (seccomp)");
-	if (number(status, "VmLck:"))
+	if (!back && number(status, "VmLck:"))
 		return refuse(err, "it locks memory");
 	if (shadow && (!line || shadow < line))
 		return refuse(err, "it has shadow stacks");
-	for (const char *const *p = (const char *[]){ uid, gid, NULL }; *p; p++)
+	for (const char *const *p = (const char *[]){ uid, gid, NULL }; !back && *p; p++)
 		if (sscanf(*p, "%u %u %u", &id[0], &id[1], &id[2]) != 3 || id[0] != id[1] ||
 		    id[0] != id[2])
 			return refuse(err, "it changed its user (set-id)");
@@ -117,17 +117,19 @@ static bool is_dumpable(pid_t pid, const char *status)
 	return stat(path, &st) == 0 && st.st_uid == number(status, "Uid:");
 }
 
-int live_process_check(pid_t pid, struct err *err)
+int live_process_check(pid_t pid, bool back, struct err *err)
 {
 	char status[8192], exe[64], link[64];
 
 	(void)snprintf(exe, sizeof(exe), "/proc/%d/exe", (int)pid);
 	if (read_proc(pid, "status", status, sizeof(status)) < 0)
 		return err_set(err, ERR_SYS, "there is no process %d", (int)pid);
-	if (live_status_check(status, err) < 0)
+	if (live_status_check(status, back, err) < 0)
 		return -1;
 	if (pid == getpid() || readlink(exe, link, sizeof(link)) < 0)
 		return refuse(err, "it runs no program that can be replaced");
+	if (back)
+		return 0;
 	if (!is_dumpable(pid, status))
 		return refuse(err, "it must not be looked into (not dumpable)");
 	if (is_secure(pid))
@@ -167,42 +169,53 @@ int live_process_alone(pid_t pid, struct err *err)
 	return LIVE_NOT_NOW;
 }
 
-/* KB of the mapping at `start` that are its own or locked; -1: there is none. */
-static long own_or_locked(pid_t pid, uint64_t start, struct err *err)
+/* KB of the mapping at `start` that are the process's own, and that are locked; -1: there is
+ * none. */
+static int read_pages(pid_t pid, uint64_t start, unsigned long *own_kb,
+		      unsigned long *locked_kb, struct err *err)
 {
 	char path[64], line[512], head[32];
 	bool here = false, seen = false;
-	unsigned long kb = 0;
 
+	*own_kb = *locked_kb = 0;
 	(void)snprintf(path, sizeof(path), "/proc/%d/smaps", (int)pid);
 	(void)snprintf(head, sizeof(head), "%08" PRIx64 "-", start);
 	FILE *f = fopen(path, "re");
 	if (!f)
 		return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
-	while (kb == 0 && fgets(line, sizeof(line), f)) {
+	while ((here || !seen) && fgets(line, sizeof(line), f)) {
 		/* a mapping begins with its address, all else with a name */
 		if (strncmp(line, head, strlen(head)) == 0)
 			here = seen = true;
 		else if (strchr("0123456789abcdef", line[0]))
 			here = false;
-		else if (here && (sscanf(line, "Anonymous: %lu", &kb) == 1 ||
-				  sscanf(line, "Locked: %lu", &kb) == 1))
-			continue;
+		else if (here && sscanf(line, "Anonymous: %lu", own_kb) != 1)
+			(void)sscanf(line, "Locked: %lu", locked_kb);
 	}
 	(void)fclose(f);
 	if (!seen)
 		return err_set(err, ERR_SYS, "process %d has ended", (int)pid);
-	return (long)kb;
+	return 0;
 }
 
 int live_process_clean(pid_t pid, uint64_t start, struct err *err)
 {
-	long kb = own_or_locked(pid, start, err);
+	unsigned long own_kb, locked_kb;
 
-	if (kb > 0)
+	if (read_pages(pid, start, &own_kb, &locked_kb, err) < 0)
+		return -1;
+	if (own_kb || locked_kb)
 		return refuse(err, "pages of its text are its own or locked "
 			      "(a breakpoint, a probe)");
-	return kb < 0 ? -1 : 0;
+	return 0;
+}
+
+bool live_process_locked(pid_t pid, uint64_t start)
+{
+	unsigned long own_kb, locked_kb;
+	struct err ignored;
+
+	return read_pages(pid, start, &own_kb, &locked_kb, &ignored) == 0 && locked_kb;
 }
 
 /* Behind the end of the file a page has zeros. */
@@ -228,10 +241,12 @@ static int compare(int mem, const struct live_map *m, int fd, struct err *err)
 int live_process_unwritten(pid_t pid, const struct live_map *m, int fd, struct err *err)
 {
 	char path[64];
-	long kb = own_or_locked(pid, m->start, err);
+	unsigned long own_kb, locked_kb;
 
-	if (kb <= 0)
-		return (int)kb;
+	if (read_pages(pid, m->start, &own_kb, &locked_kb, err) < 0)
+		return -1;
+	if (!own_kb)
+		return 0;
 	(void)snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
 	int mem = open(path, O_RDONLY | O_CLOEXEC);
 	if (mem < 0)

@@ -118,7 +118,7 @@ int live_on(pid_t pid, const struct live_plan *plan, int generation,
 	int rc = -1;
 
 	*out = (struct live_outcome){ 0 };
-	if (live_process_check(pid, err) < 0 || live_maps_read(pid, &maps, err) < 0 ||
+	if (live_process_check(pid, false, err) < 0 || live_maps_read(pid, &maps, err) < 0 ||
 	    prepare_on(pid, &maps, plan, generation, limits->nobody_catches, &x, err) < 0)
 		goto out;
 	out->was_so = x.from < 0;
@@ -163,7 +163,7 @@ int live_read_counters(pid_t pid, const struct live_plan *plan, int generation, 
 
 	if (!plan->fresh[0].counters)
 		return err_set(err, ERR_REFUSED, "it does not count");
-	if (live_process_check(pid, err) < 0 || live_maps_read(pid, &maps, err) < 0)
+	if (live_process_check(pid, false, err) < 0 || live_maps_read(pid, &maps, err) < 0)
 		return -1;
 	const struct live_map *text = live_find_text(pid, &maps, plan, generation, &original,
 						     err);
@@ -239,7 +239,9 @@ static int off_one(pid_t pid, const struct live_maps *maps, const struct live_ma
 {
 	struct live_exchange x = { .pid = pid, .text = map->start,
 				   .size = map->end - map->start,
-				   .from_offset = map->offset, .to_offset = map->offset };
+				   .from_offset = map->offset, .to_offset = map->offset,
+				   .back = true,
+				   .locked = live_process_locked(pid, map->start) };
 	int rc = -1;
 
 	x.from = live_map_open(pid, map, err);
@@ -263,7 +265,7 @@ static int off(pid_t pid, const char *folder, int generation, const struct live_
 	int rc = 0;
 
 	*out = (struct live_outcome){ .was_so = true };
-	if (live_process_check(pid, err) < 0 || live_maps_read(pid, &maps, err) < 0)
+	if (live_process_check(pid, true, err) < 0 || live_maps_read(pid, &maps, err) < 0)
 		return -1;
 	for (uint32_t i = 0; i < maps.n && rc == 0; i++) {
 		const struct live_map *m = &maps.map[i];

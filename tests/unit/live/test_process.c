@@ -23,7 +23,7 @@ static const char *refusal(const char *status)
 {
 	static struct err err;
 
-	return live_status_check(status, &err) < 0 ? err.text : NULL;
+	return live_status_check(status, false, &err) < 0 ? err.text : NULL;
 }
 
 static void an_ordinary_one_is_not_refused(void **state)
@@ -64,14 +64,29 @@ static void others_are_with_the_reason(void **state)
 	}
 }
 
+/* What a process does later does not keep it from its original. */
+static void back_it_is_asked_for_less(void **state)
+{
+	struct err err;
+
+	(void)state;
+	assert_int_equal(live_status_check("State:\tS (sleeping)\nVmLck:\t  4 kB\n" IDS, true,
+					   &err), 0);
+	assert_int_equal(live_status_check("State:\tS (sleeping)\nUid:\t5\t0\t5\t5\n"
+					   "Gid:\t6\t6\t6\t6\n", true, &err), 0);
+	assert_int_equal(live_status_check("State:\tT (stopped)\n" IDS, true, &err), -1);
+	assert_int_equal(live_status_check("State:\tS (sleeping)\n" IDS "Seccomp:\t1\n", true,
+					   &err), -1);
+}
+
 static void one_does_not_touch_oneself(void **state)
 {
 	struct err err;
 
 	(void)state;
-	assert_int_equal(live_process_check(getpid(), &err), -1);
+	assert_int_equal(live_process_check(getpid(), false, &err), -1);
 	assert_int_equal(err.kind, ERR_REFUSED);
-	assert_int_equal(live_process_check(1 << 30, &err), -1);
+	assert_int_equal(live_process_check(1 << 30, false, &err), -1);
 	assert_int_equal(err.kind, ERR_SYS);
 }
 
@@ -105,6 +120,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_ordinary_one_is_not_refused),
 		cmocka_unit_test(others_are_with_the_reason),
+		cmocka_unit_test(back_it_is_asked_for_less),
 		cmocka_unit_test(one_does_not_touch_oneself),
 		cmocka_unit_test(what_was_written_is_compared_with_the_file),
 	};
