@@ -36,6 +36,7 @@
 #include "live/descriptor.h"
 #include "live/filter.h"
 #include "live/process.h"
+#include "live/remote.h"
 #include "live/rest.h"
 #include "live/signals.h"
 #include "live/threads.h"
@@ -145,6 +146,8 @@ static void give_back(struct live_thread *x, const struct user_regs_struct *regs
 {
 	(void)ptrace(PTRACE_SETSIGMASK, x->tid, sizeof(x->mask), &x->mask);
 	(void)ptrace(PTRACE_SETREGS, x->tid, 0, regs);		/* or it has ended */
+	if (x->back)
+		live_remote_put_back(x->back);
 }
 
 /* Does a signal wait that is ignored, and would end its call? */
@@ -181,9 +184,9 @@ static bool enter(const struct live_threads *t, struct live_thread *x)
 	uint64_t ignored = signals_ignored(t->pid), mask = x->mask | held;
 	x->ignored = ignored & ~mask;
 	regs.orig_rax = (unsigned long long)-1;		/* nothing to make again */
-	if (x->back.frame) {
-		regs.rip = x->back.restore;
-		regs.rsp = x->back.frame + RETURNED;
+	if (x->back && live_remote_lay_frame(x->back) == 0) {
+		regs.rip = x->back->places.restore;
+		regs.rsp = x->back->frame + RETURNED;
 		mask |= ~ignored;
 	} else {
 		uint64_t waiting = signals_waiting(t->pid, x->tid);

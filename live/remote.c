@@ -9,7 +9,8 @@
  *           let go, by its registers as they were.  rt_sigreturn does not do so: in the frame
  *           the thread stands in front of the call.
  *
- * Tested by tests/e2e/live.sh, which kills the tracer at each of its system calls.
+ * Tested by tests/unit/live/test_remote.c, tests/e2e/livekept.sh, and tests/e2e/live.sh, which
+ * kills the tracer at each of its system calls.
  */
 #include "live/remote.h"
 
@@ -152,21 +153,72 @@ size_t live_frame_build(const struct user_regs_struct *regs, uint64_t mask,
 
 /* --- calls --- */
 
+/* Those that the kernel goes on with by a call of another number, as their code begins them:
+ * the number, the call, and perhaps what prepares an argument between them. */
+long live_remote_restarted(const uint8_t *code, size_t n)
+{
+	static const uint8_t some[] = { SYS_poll, SYS_nanosleep, SYS_futex,
+					SYS_clock_nanosleep };
+	enum { SET_EAX = 0xb8, LENGTH = 5 };
+
+	for (size_t at = n < LENGTH ? 0 : n - LENGTH + 1; at-- > 0;)
+		for (size_t k = 0; k < sizeof(some); k++) {
+			const uint8_t set[LENGTH] = { SET_EAX, some[k] };
+
+			if (memcmp(code + at, set, LENGTH) == 0)
+				return some[k];
+		}
+	return -1;
+}
+
+/* The thread's registers as the frame has them. */
+static struct user_regs_struct regs_to_return(const struct live_remote *r)
+{
+	enum { CALL = 2, NEAR = 12 };
+	struct user_regs_struct regs = r->thread->regs;
+	uint8_t code[NEAR];
+
+	if (regs.orig_rax != SYS_restart_syscall ||
+	    pread(r->mem, code, NEAR, (off_t)(regs.rip - CALL - NEAR)) != NEAR)
+		return regs;
+	long nr = live_remote_restarted(code, NEAR);
+	if (nr >= 0)
+		regs.orig_rax = (unsigned long long)nr;
+	return regs;
+}
+
+int live_remote_lay_frame(const struct live_remote *r)
+{
+	return pwrite(r->mem, r->frame_bytes, r->frame_size, (off_t)r->frame) ==
+	       (ssize_t)r->frame_size ? 0 : -1;
+}
+
+/* It fails only where the memory is gone. */
+void live_remote_put_back(const struct live_remote *r)
+{
+	(void)!pwrite(r->mem, r->before, r->frame - r->data + r->frame_size, (off_t)r->data);
+}
+
 static int write_frame(struct live_remote *r, struct err *err)
 {
-	static uint8_t xstate[REMOTE_FRAME], frame[REMOTE_FRAME];
+	static uint8_t xstate[REMOTE_FRAME];
 	struct iovec iov = { xstate, sizeof(xstate) };
 	pid_t tid = r->thread->tid;
 
 	if (ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &iov) < 0 ||
 	    ptrace(PTRACE_GETSIGMASK, tid, sizeof(r->mask), &r->mask) < 0)
 		return err_set(err, ERR_SYS, "thread %d: %s", (int)tid, strerror(errno));
-	size_t n = live_frame_build(&r->thread->regs, r->mask, xstate, iov.iov_len,
-				    r->places.restore, r->frame, frame);
+	const struct user_regs_struct regs = regs_to_return(r);
+	size_t n = live_frame_build(&regs, r->mask, xstate, iov.iov_len, r->places.restore,
+				    r->frame, r->frame_bytes);
 	if (n == 0)
 		return err_set(err, ERR_REFUSED, "the registers need too much room");
-	if (pwrite(r->mem, frame, n, (off_t)r->frame) != (ssize_t)n)
+	ssize_t used = (ssize_t)(r->frame - r->data + n);
+	r->frame_size = n;
+	if (pread(r->mem, r->before, (size_t)used, (off_t)r->data) != used ||
+	    live_remote_lay_frame(r) < 0)
 		return err_set(err, ERR_SYS, "its stack: %s", strerror(errno));
+	r->written = true;
 	return 0;
 }
 
@@ -295,9 +347,9 @@ void live_remote_end(struct live_remote *r)
 		(void)ptrace(PTRACE_SETSIGMASK, r->thread->tid, sizeof(r->mask), &r->mask);
 	if (!r->lost)
 		(void)ptrace(PTRACE_SETREGS, r->thread->tid, 0, &r->thread->regs);
-	if (r->begun && !r->lost) {
-		r->thread->back.restore = r->places.restore;
-		r->thread->back.frame = r->frame;
-	}
+	if (r->written && !r->lost)
+		live_remote_put_back(r);
+	if (r->begun && !r->lost)
+		r->thread->back = r;
 	r->thread = NULL;
 }

@@ -17,7 +17,13 @@
  *          Both places are found as bytes in executable memory: the C library has them, because
  *          it needs them for signal handlers.
  *
- * THREAD   The main thread, on its own stack: below it there is room that nothing else uses.
+ * THREAD   The main thread, on its own stack: below it there is room.  Something may be there
+ *          all the same, as a part of that stack may be an alternate one or that of a
+ *          coroutine: so what was there is put back before the thread goes on.
+ *
+ * LIMITS   A call with a time limit that was cut short before is known to the kernel alone, and
+ *          rt_sigreturn makes it forget that.  The frame leads to the call itself, if the code
+ *          in front of it tells which it is: then the limit begins anew, should the tracer die.
  */
 #ifndef LIVE_REMOTE_H
 #define LIVE_REMOTE_H
@@ -50,7 +56,10 @@ struct live_remote {
 	uint64_t mask;		/* of signals, the thread's own */
 	uint64_t frame;		/* address */
 	uint64_t data;		/* REMOTE_DATA bytes for arguments, below the frame */
-	bool begun;
+	size_t frame_size;
+	uint8_t frame_bytes[REMOTE_FRAME];
+	uint8_t before[REMOTE_DATA + 8 + REMOTE_FRAME];	/* what was there, from `data` on */
+	bool written, begun;
 	/* it did not come to a CPU, and has been stopped before the call; or it could not even
 	 * be stopped: it comes back by itself, once it runs */
 	bool late, lost;
@@ -74,7 +83,14 @@ int live_remote_begin(struct live_remote *r, struct live_thread *thread, int mem
  * late can be asked for another call. */
 int live_remote_call(struct live_remote *r, long nr, const uint64_t arg[6], int64_t *result,
 		     struct err *err);
-/* Says in the thread how it gets back by the frame. */
+/* Says in the thread that it can get back by the frame, and puts back what was there. */
 void live_remote_end(struct live_remote *r);
+/* The frame once more, after the end, and again what was there.  -1: it is not there. */
+int live_remote_lay_frame(const struct live_remote *r);
+void live_remote_put_back(const struct live_remote *r);
+
+/* Which call a thread makes that is told to go on with one at the instruction in front of
+ * which these bytes are; -1: they do not tell. */
+long live_remote_restarted(const uint8_t *code, size_t n);
 
 #endif

@@ -344,7 +344,7 @@ static int ask(struct live_threads *t, struct live_thread *x, struct err *err)
 			       e == EPERM ? "another tracer is there" : strerror(e));
 	}
 	x->asked = true;
-	x->back.frame = 0;
+	x->back = NULL;
 	/* ESRCH: it has ended since */
 	(void)ptrace(PTRACE_INTERRUPT, x->tid, 0, 0);
 	return LIVE_DONE;

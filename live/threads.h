@@ -30,6 +30,8 @@ enum finish {
 	FINISH_LOST,		/* did not stop in a call of ours, from which it comes back */
 };
 
+struct live_remote;
+
 struct live_thread {
 	pid_t tid;
 	bool asked;		/* to stop: it is traced by us */
@@ -37,9 +39,8 @@ struct live_thread {
 	int call_fd;		/* what it waits in: /proc/PID/task/TID/syscall; -1: none */
 	struct user_regs_struct regs;	/* once it is stopped */
 	bool parent;		/* children were seen that tell it of their end */
-	struct {		/* rt_sigreturn takes it back to its call, and its mask */
-		uint64_t restore, frame;	/* 0: it cannot */
-	} back;
+	/* by whose frame rt_sigreturn takes it back to its call, and its mask; or NULL */
+	struct live_remote *back;
 	enum finish finish;
 	uint64_t mask, ignored;	/* of signals: its own, and what would end its call so */
 	bool stays;		/* once it has entered */
