@@ -37,7 +37,9 @@
 --           one could hold.  What is to be merged follows from rows: who gave what the newest merging
 --           did not see.  What is merged anew stands beside what it replaces, with a higher `made`, the
 --           newest counts.  Everybody merges what he gave himself, so nobody the files of a crowd that
---           gives such as nobody has.
+--           gives such as nobody has.  Who merges does not see what came of it in that transaction: else
+--           he would end it by ROLLBACK, again and again, and see each one's change.  And what others
+--           have merged meanwhile takes the place of one's own, of which the difference would be.
 -- MOVING    a database to another server (pg_dump) takes numbers of transactions along, which are of the
 --           time to come there, or others'.  So what is kept of them, `given`, `written` and `seen`, is
 --           higher by 2^48 for each server: what was seen before stays seen, what is given here is new.
@@ -70,7 +72,8 @@ BEGIN
 	FOR f IN SELECT p.oid FROM pg_proc p WHERE pronamespace = 'morph'::regnamespace AND (
 			proname IN ('scaled', 'faded') OR (proname = 'scales' AND pronargs > 2) OR
 			(proname = 'take' AND prorettype = 'fleet'::regtype) OR
-			(proname IN ('merge_epoch', 'merge_fleet') AND prorettype <> 'void'::regtype)) LOOP
+			(proname = 'merge_epoch' AND pronargs < 5) OR
+			(proname = 'merge_fleet' AND prorettype <> 'void'::regtype)) LOOP
 		EXECUTE 'DROP FUNCTION ' || f || ' CASCADE';
 	END LOOP;
 END $$;
@@ -306,7 +309,8 @@ SELECT make_view('fleet_newest', 'SELECT DISTINCT ON (digest, kind, class) * FRO
 	ORDER BY digest, kind, class, made DESC');
 SELECT make_view('fleet_known', 'SELECT digest, kind, class, epoch, contributors, weight, block, count, edge_from,
 	edge_to, edge_count, call_block, call_at, call_target, call_count FROM fleet_newest WHERE contributors > 0 AND
-	least >= (SELECT value_of(''least_contributors''))');
+	least >= (SELECT value_of(''least_contributors'')) AND
+	(written = (SELECT kept(pg_current_xact_id_if_assigned()))) IS NOT TRUE');
 CREATE OR REPLACE FUNCTION all_known() RETURNS SETOF fleet_known
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = morph, pg_temp
 AS $$ SELECT * FROM fleet_known $$;
@@ -338,7 +342,8 @@ BEGIN
 	RETURN r;
 END $$;
 
-CREATE OR REPLACE FUNCTION merge_epoch(d bytea, k integer, c text, e integer) RETURNS void
+-- In the place of what is not newer than `base`.
+CREATE OR REPLACE FUNCTION merge_epoch(d bytea, k integer, c text, e integer, base bigint) RETURNS void
 LANGUAGE plpgsql SET search_path = morph, pg_temp
 AS $$
 DECLARE
@@ -347,8 +352,18 @@ BEGIN
 	PERFORM pg_current_xact_id();
 	INSERT INTO merged SELECT m.* FROM epoch_merged(d, k, c, e, number) m;
 	DELETE FROM merged WHERE ctid = ANY (ARRAY(SELECT ctid FROM merged WHERE digest = d AND kind = k AND class = c AND
-		epoch = e AND made < number FOR UPDATE SKIP LOCKED));
+		epoch = e AND made <= base FOR UPDATE SKIP LOCKED));
 END $$;
+
+CREATE OR REPLACE FUNCTION newest_made(d bytea, k integer, c text, e integer) RETURNS bigint LANGUAGE sql STABLE
+SET search_path = morph, pg_temp
+AS $$ SELECT coalesce(max(made), 0) FROM merged WHERE digest = d AND kind = k AND class = c AND epoch = e $$;
+
+-- Has another transaction merged it since `base` was the newest?
+CREATE OR REPLACE FUNCTION is_overtaken(d bytea, k integer, c text, e integer, base bigint) RETURNS boolean
+LANGUAGE sql STABLE SET search_path = morph, pg_temp
+AS $$ SELECT EXISTS (SELECT FROM merged WHERE digest = d AND kind = k AND class = c AND epoch = e AND made > base AND
+	written IS DISTINCT FROM kept(pg_current_xact_id_if_assigned())) $$;
 
 -- What each epoch's counts of a part are multiplied by: in the mean its contributors weigh no more than the
 -- median of all contributors' best epochs, and epochs of few weigh less.
@@ -393,6 +408,7 @@ DECLARE
 	r fleet;
 BEGIN
 	r.digest := d; r.kind := k; r.class := c; r.made := made; r.seen := seen_now();
+	r.written := kept(pg_current_xact_id_if_assigned());
 	SELECT coalesce(max(epoch), 0), coalesce(max(contributors), 0), coalesce(min(least), 0)
 		INTO r.epoch, r.contributors, r.least FROM merged_now
 		WHERE digest = d AND kind = k AND class = c;
@@ -416,6 +432,7 @@ AS $$
 DECLARE
 	number bigint := nextval('made');
 BEGIN
+	PERFORM pg_current_xact_id();
 	INSERT INTO fleet SELECT f.* FROM fleet_merged(d, k, c, number) f;
 	DELETE FROM fleet WHERE ctid = ANY (ARRAY(SELECT ctid FROM fleet WHERE digest = d AND kind = k AND class = c AND
 		made < number FOR UPDATE SKIP LOCKED));
@@ -512,6 +529,7 @@ AS $$
 DECLARE
 	r record;
 	done integer := 0;
+	base bigint;
 	why text;
 BEGIN
 	IF current_setting('transaction_isolation') <> 'read committed' THEN
@@ -522,11 +540,18 @@ BEGIN
 	PERFORM here();
 	FOR r IN SELECT * FROM callers() WHERE is_due(digest, kind, class, epoch) ORDER BY random() LOOP
 		EXIT WHEN done >= most;
+		base := newest_made(r.digest, r.kind, r.class, r.epoch);
+		CONTINUE WHEN NOT is_due(r.digest, r.kind, r.class, r.epoch);	-- others go on meanwhile
 		BEGIN
-			PERFORM merge_epoch(r.digest, r.kind, r.class, r.epoch);
+			PERFORM merge_epoch(r.digest, r.kind, r.class, r.epoch, base);
 			PERFORM merge_fleet(r.digest, r.kind, r.class);
+			IF is_overtaken(r.digest, r.kind, r.class, r.epoch, base) THEN
+				RAISE 'overtaken' USING ERRCODE = 'MO001';
+			END IF;
 			done := done + 1;
-		EXCEPTION WHEN OTHERS THEN
+		EXCEPTION WHEN SQLSTATE 'MO001' THEN
+			NULL;
+		WHEN OTHERS THEN
 			why := coalesce(why, SQLERRM);
 		END;
 	END LOOP;

@@ -45,6 +45,28 @@ sql postgres "UPDATE morph.merged SET seen = NULL WHERE digest = decode(repeat('
 check "who gave nothing of a file merges nothing of it" is 0 merged m16
 check "who did, does" is 1 merged m3
 
+# Whoever merges could end it by ROLLBACK, and see what each one changes.
+taken="SELECT contributors, count FROM morph.take(ARRAY[decode(repeat('28', 32), 'hex')], '')"
+given() { local i; for i in "${@:2}"; do sql "m$i" "$(by_sql "m$i" 28 1 1 "$1")" >/dev/null || return 1; done; }
+given 1000 1 2 3 4 14
+check "who merges does not see what came of it" is "1" sql m1 "BEGIN" "SELECT morph.merge(100)" "$taken" "ROLLBACK"
+given 777 6
+check "nor, again, what one has given since" is "1" sql m1 "BEGIN" "SAVEPOINT s" "SELECT morph.merge(100)" "$taken" "ROLLBACK TO s" "$taken" "ROLLBACK"
+sql postgres "CREATE FUNCTION morph.slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(6); RETURN new; END'" \
+	"CREATE TRIGGER slow BEFORE INSERT ON morph.merged FOR EACH ROW WHEN (session_user = 'm5') EXECUTE FUNCTION morph.slow()"
+hold "SELECT morph.merge(100); $taken"
+check "one has merged it, and holds that back" test $? = 0
+given 333 5
+sql m5 "SELECT morph.merge(100)" >"$root/out" 2>&1 &
+merging=$!
+for i in $(seq 100); do [ "$(sql postgres "SELECT count(*) FROM pg_stat_activity WHERE usename = 'm5' AND wait_event = 'PgSleep'")" = 1 ] && break; sleep 0.1; done
+let_go COMMIT
+seen=$(sql m9 "$taken")
+wait "$merging"
+check "what is held back until another merges it is seen" test "$seen" = "6|{5777}"
+check "or what the other merged, and not both" is "0 6|{5777}" echo "$(cat "$root/out") $(sql m9 "$taken")"
+sql postgres "DROP TRIGGER slow ON morph.merged"
+
 # --- what is outweighed: other weeks, other blocks, edges ---
 all 1 9 20 0 1 "1:10000,2:20000,3:5000"
 all 10 14 20 -3 1 "7:1000000000"
