@@ -291,11 +291,13 @@ AS $$
 	scaled AS MATERIALIZED (SELECT s.who, s.scale FROM
 		(SELECT array_agg(w.who) a, array_agg(w.w) b FROM weights w) l, scales(l.a, l.b) s WHERE scales IS NULL
 		UNION ALL SELECT * FROM unnest(those, scales) WHERE scales IS NOT NULL),
-	summed AS (SELECT x, y, z, least(1125899906842624, ceil(sum(kept.n * scaled.scale)))::bigint n FROM kept JOIN scaled USING (who)
+	summed AS (SELECT x, y, z, least(1125899906842624, 
+			CASE k WHEN 1 THEN ceil(sum(kept.n * scaled.scale)) ELSE floor(sum(kept.n * scaled.scale)) END)::bigint n
+		FROM kept JOIN scaled USING (who)
 		GROUP BY x, y, z HAVING count(*) >= value_of('least_contributors')
 		ORDER BY n DESC, x, y, z LIMIT value_of('merged_most')::integer),
 	lists AS (SELECT array_agg(x ORDER BY x, y, z) x, array_agg(y ORDER BY x, y, z) y, array_agg(z ORDER BY x, y, z) z,
-		array_agg(n ORDER BY x, y, z) n FROM summed)
+		array_agg(n ORDER BY x, y, z) n FROM summed WHERE n > 0)
 	SELECT coalesce(x, '{}'), coalesce(y, '{}'), coalesce(z, '{}'), coalesce(n, '{}'),
 		(SELECT coalesce(array_agg(scaled.who ORDER BY scaled.who), '{}') FROM scaled),
 		(SELECT coalesce(array_agg(scaled.scale ORDER BY scaled.who), '{}') FROM scaled) FROM lists $$;

@@ -101,6 +101,15 @@ all 1 7 25 0 1 "1:100000" "1-2:100000"
 all 8 13 25 0 1 "1:9999" "1-2:10000"
 merge_anew
 check "a crowd that does not count does not count for edges" says "of 7: 1:700000 1-2:700000" client m9 1 want 25
+blocks() {		# LOGIN EPOCH FIRST LAST COUNT: it gives so much of each of these blocks
+	sql "$1" "SELECT morph.give(decode(repeat('27', 32), 'hex'), 0, '', (SELECT epoch FROM morph.hello()) + $2, decode(repeat('01', 16), 'hex'), 1, b, n, '{}', '{}', '{}', '{}', '{}', '{}', '{}')
+		FROM (SELECT array_agg(g) b, array_agg($5::bigint) n FROM generate_series($3, $4) g) x" >/dev/null
+}
+for i in $(seq 21); do blocks "m$i" -1 1 1000 20; done
+for i in $(seq 16); do blocks "m$i" 0 1 1000 1; done
+for i in $(seq 17 21); do blocks "m$i" 0 100001 300000 1; done
+merge_anew
+check "crumbs are not rounded up to a third of all" is t sql postgres "SELECT coalesce(sum(n) FILTER (WHERE b > 100000), 0) / sum(n) < 0.05 FROM morph.evidence, unnest(block, count) u(b, n) WHERE digest = decode(repeat('27', 32), 'hex')"
 
 # --- what is stopped ---
 set_to counts_of_file_most 3
