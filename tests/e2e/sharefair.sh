@@ -101,6 +101,11 @@ all 1 7 25 0 1 "1:100000" "1-2:100000"
 all 8 13 25 0 1 "1:9999" "1-2:10000"
 merge_anew
 check "a crowd that does not count does not count for edges" says "of 7: 1:700000 1-2:700000" client m9 1 want 25
+all 1 8 38 0 1 "1:90"
+all 9 16 38 0 1 "1:1000"
+all 17 21 38 0 1 "7:1000000"
+merge_anew
+check "five of 21 where half of the others have a tenth are 38 %" is 38 share_of 26 7
 blocks() {		# LOGIN EPOCH FIRST LAST COUNT: it gives so much of each of these blocks
 	sql "$1" "SELECT morph.give(decode(repeat('27', 32), 'hex'), 0, '', (SELECT epoch FROM morph.hello()) + $2, decode(repeat('01', 16), 'hex'), 1, b, n, '{}', '{}', '{}', '{}', '{}', '{}', '{}')
 		FROM (SELECT array_agg(g) b, array_agg($5::bigint) n FROM generate_series($3, $4) g) x" >/dev/null
