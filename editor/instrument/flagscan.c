@@ -2,12 +2,13 @@
  *
  * WAYS      go on through direct jumps, both ways of a branch, and into the callee of a direct
  *           call.  By the ABI no flag is read by code that is reached through a pointer or in
- *           another module, before it has written it: a computed jump where the stack is as at
- *           the function's entry is a tail call, or goes on where something leads inside of the
- *           function (a table, a pointer to a label): compilers keep flags across those.  A trap
- *           ends the way: what a handler finds in the flags of its context is not looked at.
- *           Behind any other computed jump, and a system call, which hands the flags to the
- *           program in %r11, flags count as read.  So they do where the looking ahead ends.
+ *           another module, before it has written it: a computed jump where the stack is as
+ *           at the function's entry is a tail call, or goes on where something leads inside
+ *           of the function (a table, a pointer to a label): compilers keep flags across
+ *           those.  A trap ends the way: what a handler finds in the flags of its context is
+ *           not looked at.  Behind any other computed jump, and a system call, which hands the
+ *           flags to the program in %r11, flags count as read.  So they do where the looking
+ *           ahead ends.
  *
  * RETURNS   By the ABI nobody reads flags behind a call, either.  Assembly does not always keep
  *           to that: flags are live at the returns of a function if they are live behind a call

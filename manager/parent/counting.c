@@ -43,8 +43,10 @@ enum { MOST_MAPPINGS = 4096, MOST_BYTES = 64 << 20 };
  * at once. */
 enum { SHARE = 20, SAVED_US = 250000, LOOK_US = 50000, LEAST_US = 200 };
 enum { SEALS = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE };
-/* After a file was opened, in ms. */
-static const unsigned look_ms[] = { 0, 2, 6, 20, 60, 150, 400, 1000 };
+/* After a file was opened, or seen to be mapped, in ms: a large library's counters are there
+ * when it has been relocated, which is half of what a short run takes. */
+static const unsigned look_ms[] = { 0, 2, 6, 15, 30, 45, 60, 80, 100, 120, 150, 200, 300, 400,
+				    1000 };
 enum { NLOOK = sizeof(look_ms) / sizeof(look_ms[0]) };
 
 struct watched {			/* wd < 0: none */
