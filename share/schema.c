@@ -21,7 +21,10 @@ static const char begin[] =
 	"CREATE ROLE morph_owner NOLOGIN; END IF; "
 	"IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'morph_contributor') THEN "
 	"CREATE ROLE morph_contributor NOLOGIN; END IF; "
-	"IF NOT pg_has_role(current_user, 'morph_owner', 'MEMBER') THEN "
+	/* since PostgreSQL 16 who creates a role is its member, but may not set it */
+	"IF NOT pg_has_role(current_user, 'morph_owner', CASE WHEN "
+	"current_setting('server_version_num')::integer >= 160000 THEN 'SET' ELSE 'MEMBER' "
+	"END) THEN "
 	"EXECUTE format('GRANT morph_owner TO %I', current_user); END IF; END $$; "
 	"CREATE SCHEMA IF NOT EXISTS morph AUTHORIZATION morph_owner";
 
