@@ -46,6 +46,7 @@
 #include "live/worker.h"
 
 /* STRAGGLERS_NS: threads that cannot stop (they wait for a disk) are waited for so long.
+ * starved_ns: those that come to no CPU; they would find their calls cut short.
  * TARGETS_NS: others stand so much longer than they should, where a target comes to no CPU.
  * FINISH_NS: those that make the rest of a call.
  * YOUNG_NS: so much later than it should a call with a time limit may end.
@@ -53,6 +54,7 @@
  * bench/live.sh with one thread, and more for each. */
 enum { STRAGGLERS_NS = 1000000000, TARGETS_NS = 20000000, FINISH_NS = 2000000000,
        YOUNG_NS = 2000000, REST_NS = 500000, REST_THREAD_NS = 8000 };
+static const uint64_t starved_ns = UINT64_C(30000000000);
 enum { ALARM_US = 200 };
 
 uint64_t live_clock_ns(void)
@@ -579,16 +581,8 @@ static void let_go_until(struct live_threads *t, uint64_t until_ns)
 	}
 }
 
-/* A call that does not come to its end is left with what was done so far. */
-static void finish_now(struct live_threads *t)
-{
-	for (uint32_t i = 0; i < t->n; i++)
-		finish_end(&t->thread[i]);
-	let_go_until(t, live_clock_ns() + STRAGGLERS_NS);
-}
-
-/* A target that was asked to stop will do so once it has a CPU, or has just done so. */
-static bool target_is_due(const struct live_threads *t)
+/* A thread that was asked to stop will do so once it has a CPU, or has just done so. */
+static bool is_due(const struct live_threads *t, bool targets)
 {
 	struct procstat s;
 	char text[512];
@@ -596,7 +590,7 @@ static bool target_is_due(const struct live_threads *t)
 	for (uint32_t i = t->n; i-- > 0;) {
 		const struct live_thread *x = &t->thread[i];
 
-		if (is_target(t, x) && x->asked && !x->stopped &&
+		if ((!targets || is_target(t, x)) && x->asked && !x->stopped &&
 		    read_file(t, x->tid, "stat", text, sizeof(text)) == 0 &&
 		    procstat_parse(text, &s) && (s.state == 'R' || s.state == 't'))
 			return true;
@@ -604,12 +598,29 @@ static bool target_is_due(const struct live_threads *t)
 	return false;
 }
 
+static void let_stragglers_go(struct live_threads *t)
+{
+	uint64_t since_ns = live_clock_ns();
+
+	do {
+		let_go_until(t, live_clock_ns() + STRAGGLERS_NS);
+	} while (is_due(t, false) && live_clock_ns() < since_ns + starved_ns);
+}
+
+/* A call that does not come to its end is left with what was done so far. */
+static void finish_now(struct live_threads *t)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		finish_end(&t->thread[i]);
+	let_stragglers_go(t);
+}
+
 /* Before all targets have stopped nobody may go on, but in the end somebody must. */
 static void await_targets(struct live_threads *t, uint64_t until_ns)
 {
 	uint64_t last_ns = until_ns + TARGETS_NS;
 
-	while (!collect(t, true, until_ns) && until_ns < last_ns && target_is_due(t))
+	while (!collect(t, true, until_ns) && until_ns < last_ns && is_due(t, true))
 		until_ns = live_clock_ns() + 1000000;
 }
 
@@ -637,7 +648,7 @@ void live_threads_let_go(struct live_threads *t)
 	enter_targets(t);
 	release(t);
 	t->released_ns = live_clock_ns();
-	let_go_until(t, t->released_ns + STRAGGLERS_NS);
+	let_stragglers_go(t);
 	for (uint32_t i = 0; i < t->n; i++)
 		finishing |= t->thread[i].finish != FINISH_NONE;
 	if (finishing) {
