@@ -15,6 +15,7 @@
 
 #include "lib/err.h"
 #include "lib/procstat.h"
+#include "live/clock.h"
 #include "live/everywhere.h"
 #include "live/pausing.h"
 #include "live/splice.h"

@@ -18,6 +18,7 @@
 
 #include "lib/err.h"
 #include "lib/procstat.h"
+#include "live/clock.h"
 #include "live/maps.h"
 #include "live/splice.h"
 #include "live/threads.h"

@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "live/clock.h"
 #include "live/filter.h"
 #include "live/frozen.h"
 #include "live/maps.h"

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "live/clock.h"
 #include "live/threads.h"
 
 static int open_signals(void)

@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "live/clock.h"
 #include "live/frozen.h"
 #include "live/maps.h"
 #include "live/threads.h"

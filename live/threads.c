@@ -25,20 +25,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/err.h"
 #include "lib/procstat.h"
+#include "live/clock.h"
 #include "live/finish.h"
 #include "live/restart.h"
 #include "live/signals.h"
@@ -55,15 +53,6 @@
 enum { STRAGGLERS_NS = 1000000000, TARGETS_NS = 20000000, FINISH_NS = 2000000000,
        YOUNG_NS = 2000000, REST_NS = 500000, REST_THREAD_NS = 8000 };
 static const uint64_t starved_ns = UINT64_C(30000000000);
-enum { ALARM_US = 200 };
-
-uint64_t live_clock_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);	/* cannot fail */
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* --- the list --- */
 
@@ -392,21 +381,6 @@ static bool collect_one(struct live_threads *t, struct live_thread *x, bool wait
 	else if (told < 0 && errno != EINTR)
 		forget(t, x->tid);	/* another became the main thread, by exec() */
 	return told > 0;
-}
-
-static void do_nothing(int signal_no)
-{
-	(void)signal_no;
-}
-
-void live_alarm(uint64_t in_ns)
-{
-	struct sigaction action = { .sa_handler = do_nothing };
-	struct itimerval at = { { 0, in_ns ? ALARM_US : 0 }, { (time_t)(in_ns / 1000000000),
-				(suseconds_t)(in_ns % 1000000000 / 1000 + (in_ns != 0)) } };
-
-	(void)sigaction(SIGALRM, &action, NULL);	/* neither can fail */
-	(void)setitimer(ITIMER_REAL, &at, NULL);
 }
 
 /* Takes reports, or those of targets, until nothing is left to do or the time is over; true:

@@ -67,9 +67,6 @@ struct live_threads {
 	bool ended;			/* the process has */
 };
 
-uint64_t live_clock_ns(void);
-/* From `in_ns` on waits of ours end now and then, with EINTR; 0: no more. */
-void live_alarm(uint64_t in_ns);
 
 /* -1: there is no such process. */
 int live_threads_init(struct live_threads *t, pid_t pid, struct err *err);
