@@ -28,8 +28,8 @@ root=$T/root
 live=$B/morph-live
 end() {
 	disown -a
-	# children first: those of a server would outlive it
-	for pid in "${pids[@]}"; do pkill -9 -P "$pid"; kill -9 "$pid"; done 2>/dev/null || true
+	# children first: those of a server would outlive it; stopped, it begins no others
+	for pid in "${pids[@]}"; do kill -STOP "$pid"; pkill -9 -P "$pid"; kill -9 "$pid"; done 2>/dev/null || true
 	[ ! -s "$root/postgres.pid" ] || kill -9 $(cat "$root/postgres.pid") $(pgrep -P "$(cat "$root/postgres.pid")") 2>/dev/null || true
 	[ "${KEEP:-}" = 1 ] && echo "kept: $T" >&2 || rm -rf "$T"
 }

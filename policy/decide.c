@@ -190,10 +190,9 @@ const char *const decide_count_text[] = {
 	[DECIDE_COUNT_COST] = "not counted: it would cost too much",
 };
 
-/* Counting what samples leave open takes 1 to 3 % more instructions
- * (bench/results/instrument.md), but on an EPYC of family 25 model 17 builds of C and C++ took
- * 12 and 16 % more CPU time while both compilers counted (bench/results/machine_before.md), of
- * which only a part is theirs: more than that, chosen. */
+/* On an EPYC of family 25 model 17 builds of C and C++ took 12 and 16 % more CPU time while
+ * both compilers counted (bench/results/machine_before.md), of which only a part is theirs:
+ * more than that, chosen. */
 static const double slow_down = 0.25;
 static const double longest_run_s = 600, day_s = 86400;
 /* The runs that count may fill so much of the time until the next decision; chosen. */

@@ -142,6 +142,9 @@ bool decide_blames(unsigned deaths, double watched_s, unsigned deaths_before,
  * the next one's; bench/results/counted_compilers.md. */
 enum { DECIDE_COUNT_RUNS = 16 };
 
+/* Of what samples leave uncertain so much is counted; bench/results/counted_compilers.md. */
+enum { DECIDE_COUNT_PCT = 95 };
+
 /* Counting a module exactly, before it is laid out, or why not. */
 enum decide_count {
 	DECIDE_COUNT,		/* act */

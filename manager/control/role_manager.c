@@ -196,7 +196,7 @@ static void reload(struct manager *m)
 		role_error("the old policy stays: %s", err.text);
 	else
 		role_log("policy '%s' read anew", m->work.options->policy);
-	m->next_idle_ms = 0;
+	m->looked_ms = 0;
 }
 
 static void tell_one_recovered(struct manager *m, const struct msg *r)
@@ -273,9 +273,15 @@ static void look_at_changes(struct manager *m)
 	m->work.gives_way = false;
 }
 
+/* By the policy as it is now. */
+static uint64_t next_look_ms(const struct manager *m)
+{
+	return m->looked_ms ? m->looked_ms + m->work.policy->idle_check_s * 1000ull : 0;
+}
+
 static int wait_ms(const struct manager *m, uint64_t now)
 {
-	uint64_t next = m->next_idle_ms;
+	uint64_t next = next_look_ms(m);
 
 	if (m->ask.crashed && m->next_crash_ms < next)
 		next = m->next_crash_ms;
@@ -309,11 +315,11 @@ void manager_round(struct manager *m)
 		run_next(m);
 		watch_new_modules(m);
 		(void)malloc_trim(KEPT_FREE_BYTES);	/* or there is nothing to give back */
-	} else if (now >= m->next_idle_ms) {
+	} else if (now >= next_look_ms(m)) {
 		work_idle(&m->work);
 		watch_new_modules(m);
 		(void)malloc_trim(KEPT_FREE_BYTES);
-		m->next_idle_ms = m->work.now_ms() + m->work.policy->idle_check_s * 1000ull;
+		m->looked_ms = m->work.now_ms();
 	} else {
 		turn(m, wait_ms(m, now));
 	}

@@ -24,7 +24,8 @@ struct manager {
 	struct queue queue;
 	bool answering;			/* one of the queue is being worked on */
 	const struct client *asker;	/* of that one */
-	uint64_t next_idle_ms, next_crash_ms;
+	uint64_t looked_ms;		/* at the machine, last; 0: it is looked at now */
+	uint64_t next_crash_ms;
 };
 
 /* Fills *m: parent_fd is the socket to the parent, listen_fd where clients come in; both stay

@@ -36,7 +36,7 @@
 #include "manager/parent/mappings.h"
 #include "manager/parent/role.h"
 
-enum { WATCHED = 16, PAGE = 4096 };
+enum { PAGE = 4096 };
 enum { SEEN = 64 };			/* processes at a time that are looked at */
 enum { MOST_MAPPINGS = 4096, MOST_BYTES = 64 << 20 };
 /* CPU time for looking: one part of so many, the most that is saved up, the most and the least
@@ -78,7 +78,7 @@ struct held {				/* pid 0: none */
 struct counting {
 	int inotify;
 	struct mappings *mappings;	/* NULL: nothing is watched */
-	struct watched watched[WATCHED];
+	struct watched watched[COUNTING_WATCHED];
 	struct seen seen[SEEN];
 	unsigned nseen;			/* since it began: the next place, modulo SEEN */
 	struct held held[COUNTING_HELD];
@@ -141,7 +141,7 @@ struct counting *counting_new(void)
 	c->left_us = SAVED_US;
 	c->left_ms = role_now_ms();
 	c->shared_dev = device_of_shared_memory();
-	for (int i = 0; i < WATCHED; i++)
+	for (int i = 0; i < COUNTING_WATCHED; i++)
 		c->watched[i].wd = -1;
 	return c;
 }
@@ -173,7 +173,7 @@ void counting_free(struct counting *c)
 {
 	if (!c)
 		return;
-	for (int i = 0; i < WATCHED; i++)
+	for (int i = 0; i < COUNTING_WATCHED; i++)
 		forget(c, &c->watched[i]);
 	mappings_free(c->mappings);
 	if (c->inotify >= 0)
@@ -183,7 +183,7 @@ void counting_free(struct counting *c)
 
 void counting_forget(struct counting *c, const char *path)
 {
-	for (int i = 0; i < WATCHED; i++)
+	for (int i = 0; i < COUNTING_WATCHED; i++)
 		if (c->watched[i].wd >= 0 && strcmp(c->watched[i].path, path) == 0)
 			forget(c, &c->watched[i]);
 }
@@ -193,7 +193,7 @@ static struct watched *place_of(struct counting *c, const char *path)
 {
 	struct watched *free = NULL;
 
-	for (int i = 0; i < WATCHED; i++) {
+	for (int i = 0; i < COUNTING_WATCHED; i++) {
 		struct watched *w = &c->watched[i];
 
 		if (w->wd < 0)
@@ -226,7 +226,7 @@ int counting_may_watch(struct counting *c, const char *path, uint64_t at, uint64
 			       "than %d", path, size, MOST_BYTES);
 	if (!place_of(c, path))
 		return err_set(err, ERR_REFUSED, "'%s': %d programs are counted already", path,
-			       WATCHED);
+			       COUNTING_WATCHED);
 	if (!c->mappings)
 		c->mappings = mappings_new(err);
 	return c->mappings ? 0 : -1;
@@ -396,7 +396,7 @@ static void on_mapping(void *arg, pid_t pid, uint64_t inode)
 	struct counting *c = arg;
 	uint64_t now = role_now_ms();
 
-	for (int i = 0; i < WATCHED; i++) {
+	for (int i = 0; i < COUNTING_WATCHED; i++) {
 		struct watched *w = &c->watched[i];
 		bool known = w->wd < 0 || w->inode != inode;
 
@@ -525,7 +525,7 @@ static bool read_events(struct counting *c, uint64_t now)
 
 static bool watches_any(const struct counting *c)
 {
-	for (int i = 0; i < WATCHED; i++)
+	for (int i = 0; i < COUNTING_WATCHED; i++)
 		if (c->watched[i].wd >= 0)
 			return true;
 	return false;

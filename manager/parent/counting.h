@@ -24,6 +24,7 @@
 struct err;
 struct counting;
 
+enum { COUNTING_WATCHED = 16 };		/* generations at a time; no more are */
 enum { COUNTING_HELD = 16 };		/* processes at a time; of more, some are left out */
 enum { COUNTING_POLL = 2 + COUNTING_HELD };
 enum { COUNTING_RUNS = 32 };		/* then the file is watched no more */

@@ -26,6 +26,7 @@
 #include "manager/parent/job.h"
 #include "manager/parent/livefiles.h"
 #include "manager/try/interrupt.h"
+#include "policy/decide.h"
 
 /* Chosen: what a job may take. */
 enum { JOB_S = 600 };
@@ -214,8 +215,6 @@ struct made {
 };
 
 enum { COUNTING = 1, LIVE = 2 };	/* of JOB_VERIFY */
-/* Of what the samples leave uncertain, as the daemon counts. */
-enum { UNCERTAIN_PCT = 95 };
 
 static void close_fd(int *fd)
 {
@@ -267,8 +266,8 @@ static int instrument(const struct splicing *s, struct made *m, uint64_t at, str
 	enum { GENERATION, COUNTS, STATS };
 	struct job_result r;
 
-	if (run_job(s, JOB_INSTRUMENT, (int[3]){ m->original, m->profile, -1 }, UNCERTAIN_PCT,
-		    at > 1 ? at : 0, &r, err) < 0)
+	if (run_job(s, JOB_INSTRUMENT, (int[3]){ m->original, m->profile, -1 },
+		    DECIDE_COUNT_PCT, at > 1 ? at : 0, &r, err) < 0)
 		return -1;
 	m->generation = r.out[GENERATION];
 	m->counts = r.out[COUNTS];

@@ -13,6 +13,7 @@
 #include "lib/blocktable.h"
 #include "manager/work/accounts.h"
 #include "manager/work/ask.h"
+#include "manager/parent/counting.h"
 #include "manager/parent/role.h"
 #include "manager/store/module.h"
 #include "manager/store/store.h"
@@ -60,8 +61,6 @@ struct work_purse {
 };
 enum { WORK_PURSES = 64 };		/* chosen */
 
-enum { WORK_COUNTED = 16 };		/* modules at a time that count; as parent/counting.c */
-
 struct work {
 	const struct role_options *options;
 	struct ask *ask;
@@ -85,7 +84,7 @@ struct work {
 	struct {
 		int64_t module;		/* whose counting would not end; 0: none */
 		uint64_t again_ms;	/* when that is tried again */
-	} put_off[WORK_COUNTED];
+	} put_off[COUNTING_WATCHED];
 	uint64_t started_ms;
 	uint64_t (*now_ms)(void);	/* CLOCK_MONOTONIC, or a test's */
 	struct lookwait *lookwait;	/* when files that changed are read */
@@ -289,10 +288,6 @@ int work_derived(struct work *w, const struct store_module *m, struct store_gene
 int work_map_file(struct work *w, const struct digest *generation, struct err *err);
 
 /* --- counting exactly (work_count.c) --- */
-
-/* Of what samples leave uncertain: by 16 runs cc1's layouts gain .98 of what complete counts
- * do, .94 with 75 %; counting takes 18 % of their time, 15 % with 75 %. */
-enum { WORK_UNCERTAIN_PCT = 95 };
 
 /* Puts a generation in its place that counts, in a few runs, what samples leave open.  As
  * work_reoptimize(); what is refused is not tried again with that original. */

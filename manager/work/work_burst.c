@@ -194,7 +194,7 @@ static int make_form(struct burst *b, uint64_t at, struct err *err)
 	struct ask_limits limits = work_limits(&b->policy);
 	struct ask_job job = { .kind = JOB_INSTRUMENT, .nin = 2,
 			       .in = { b->original_fd, b->profile_fd },
-			       .a = WORK_UNCERTAIN_PCT, .b = at };
+			       .a = DECIDE_COUNT_PCT, .b = at };
 	struct wr map = { 0 };
 	int out[3], map_fd;
 

@@ -290,7 +290,7 @@ static int is_overdue(struct work *w, int64_t module, char path[PATH_MAX], struc
 
 static bool is_put_off(const struct work *w, int64_t module)
 {
-	for (int i = 0; i < WORK_COUNTED; i++)
+	for (int i = 0; i < COUNTING_WATCHED; i++)
 		if (w->put_off[i].module == module && w->now_ms() < w->put_off[i].again_ms)
 			return true;
 	return false;
@@ -301,7 +301,7 @@ static void put_off(struct work *w, int64_t module)
 {
 	int first = 0;
 
-	for (int i = 1; i < WORK_COUNTED; i++)
+	for (int i = 1; i < COUNTING_WATCHED; i++)
 		if (w->put_off[i].again_ms < w->put_off[first].again_ms)
 			first = i;
 	w->put_off[first].module = module;

@@ -73,7 +73,7 @@ void work_count_end(struct work *w)
 	struct err err = { 0 };
 	int rc = 1;
 
-	for (int i = 0; i < WORK_COUNTED && rc; i++) {
+	for (int i = 0; i < COUNTING_WATCHED && rc; i++) {
 		rc = work_count_over(w, path, &err);
 		bool over = rc > 0;
 		if (over)
@@ -91,7 +91,7 @@ void work_count_drop(struct work *w)
 	struct err err = { 0 };
 	int rc = 1;
 
-	for (int i = 0; i < WORK_COUNTED && rc; i++) {
+	for (int i = 0; i < COUNTING_WATCHED && rc; i++) {
 		rc = work_count_overdue(w, path, &err);
 		if (rc < 0)
 			role_log_err(&err);

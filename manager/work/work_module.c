@@ -209,7 +209,7 @@ static int run_instrument(struct making *k, struct err *err)
 	struct ask_limits limits = work_limits(&k->policy);
 	struct ask_job job = { .kind = JOB_INSTRUMENT, .nin = 2,
 			       .in = { k->original_fd, k->profile_fd },
-			       .a = WORK_UNCERTAIN_PCT };
+			       .a = DECIDE_COUNT_PCT };
 	int out[3];
 
 	if (ask_run_job(k->w->ask, &job, &limits, out, 3, err) < 0)

@@ -266,37 +266,25 @@ dead_labels:
 	.text
 end dead_label
 
-fn dead_again				# comes by the same jump again, and leads on
+	.macro	again name, reads		# comes by the same jump again, and leads on
+	fn	\name
 	place
-	lea	dead_agains(%rip), %rcx
+	lea	\name\()_ways(%rip), %rcx
 1:	mov	(%rcx,%rdi,8), %rax
 	jmp	*%rax
 2:	mov	%rsi, %rdi
 	jmp	1b
-3:	xor	%eax, %eax
+3:	\reads	%al
 	ret
 	.section .data.rel.ro, "aw", @progbits
 	.balign	8
-dead_agains:
+\name\()_ways:
 	.quad	2b, 3b
 	.text
-end dead_again
-
-fn live_again				# likewise, and what it then leads to reads them
-	place
-	lea	live_agains(%rip), %rcx
-1:	mov	(%rcx,%rdi,8), %rax
-	jmp	*%rax
-2:	mov	%rsi, %rdi
-	jmp	1b
-3:	sete	%al
-	ret
-	.section .data.rel.ro, "aw", @progbits
-	.balign	8
-live_agains:
-	.quad	2b, 3b
-	.text
-end live_again
+	end	\name
+	.endm
+again dead_again, neg				# overwrites the flags
+again live_again, sete				# reads them
 
 fn live_constant			# with CONSTANT
 	place

@@ -5,8 +5,8 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root
 make_root perl gzip
-policy() {		# AUTOMATIC COUNT [LOAD_MAX_PCT]
-	always_idle 1 "${3:-10000}" >"$root/morph.yaml"
+policy() {		# AUTOMATIC COUNT [LOAD_MAX_PCT [CHECK_S]]
+	always_idle "${4:-1}" "${3:-10000}" >"$root/morph.yaml"
 	cat >>"$root/morph.yaml" <<-END
 		monitor:
 		  clock: cpu-clock
@@ -105,6 +105,9 @@ check "perl is sampled again" sampled perl 150 use_perl
 check_here "perl is to be counted" in_root perl "counting .* generation 1"
 load 99
 check "the machine is busy" within 10 eval 'ctl status | grep -q "^idle.load_max_pct .* no$"'
+# that does not wait until the machine is looked at
+policy true on 100 3600
+check "nor is it looked at for an hour" ctl policy reload
 for i in $(seq 24); do use_perl; done >/dev/null
 check "its original is back when enough runs have counted" within 20 cmp -s "$root/bin/perl" "$root/orig/perl"
 check "the history says why" within 10 history_has "$root/bin/perl" "restored .*generation 1, which has counted 16 runs"
@@ -114,6 +117,10 @@ sleep 3
 check "it waits for an idle machine" not history_has "$root/bin/perl" installed
 check "what ran without counting is no loss" test "$(use_perl | cksum)" = "$truth"
 load 0.1
+sleep 2
+check "also when nobody sees that it is idle" not history_has "$root/bin/perl" installed
+policy true on 100
+check "the policy has it looked at again" ctl policy reload
 check_here "then it is laid out by what was counted" in_root perl "installed .*generation 2 from [0-9]+ samples and the counts of 16 runs"
 check "and no file of counts is left" no_counts_of
 check "the original comes back" ctl restore --all

@@ -24,8 +24,8 @@ root=$(mktemp -d "${TMPDIR:-/tmp}/morph-soak-live.XXXXXX") || exit 1
 cleanup() {
 	touch "$root/stop"
 	disown -a
-	# children first: those of a server would outlive it
-	for pid in "${pids[@]}"; do pkill -9 -P "$pid"; kill -9 "$pid"; done 2>/dev/null
+	# children first: those of a server would outlive it; stopped, it begins no others
+	for pid in "${pids[@]}"; do kill -STOP "$pid"; pkill -9 -P "$pid"; kill -9 "$pid"; done 2>/dev/null
 	[ ! -s "$root/postgres.pid" ] || kill -9 $(cat "$root/postgres.pid") $(pgrep -P "$(cat "$root/postgres.pid")") 2>/dev/null
 	[ "${KEEP:-}" = 1 ] && { echo "kept: $root" >&2; return; }
 	for _ in $(seq 20); do		# what was killed may be writing still

@@ -28,7 +28,7 @@ root=$(mktemp -d "${TMPDIR:-/tmp}/morph-suites.XXXXXX") || exit 1
 cleanup() {
 	touch "$root/stop"
 	disown -a
-	for pid in "${pids[@]}"; do pkill -9 -P "$pid"; kill -9 "$pid"; done 2>/dev/null
+	for pid in "${pids[@]}"; do kill -STOP "$pid"; pkill -9 -P "$pid"; kill -9 "$pid"; done 2>/dev/null
 	[ "${KEEP:-}" = 1 ] && { echo "kept: $root" >&2; return; }
 	rm -rf "$root"
 }

@@ -21,6 +21,7 @@
 #include "lib/table.h"
 #include "manager/control/control.h"
 #include "manager/work/answer.h"
+#include "policy/policy.h"
 
 uint64_t daemon_now_ms = 1000000;
 
@@ -149,6 +150,11 @@ static void write_policy(const struct daemon *d, const char *policy)
 	assert_int_equal(fclose(f), 0);
 }
 
+void daemon_look_at(struct daemon *d, uint64_t ms)
+{
+	d->m.looked_ms = ms - d->m.work.policy->idle_check_s * 1000ull;
+}
+
 void daemon_open(struct daemon *d, const char *policy)
 {
 	struct err err = { 0 };
@@ -174,7 +180,7 @@ void daemon_open(struct daemon *d, const char *policy)
 			 &err) < 0)
 		fail_msg("%s", err.text);
 	d->m.work.now_ms = made_up_clock;
-	d->m.next_idle_ms = UINT64_MAX;
+	daemon_look_at(d, UINT64_MAX);
 	answer_all(d);
 	d->m.ask.turn = turn;
 	d->m.ask.ctx = d;		/* begins with d->m, which ask.pass is given */
@@ -231,7 +237,7 @@ void daemon_receive(struct daemon *d, int fd, struct wr *out)
 			close(fd);
 			return;
 		}
-		d->m.next_idle_ms = daemon_now_ms + 10;		/* so long a wait at most */
+		daemon_look_at(d, daemon_now_ms + 10);		/* so long a wait at most */
 		manager_round(&d->m);
 		answer_all(d);
 	}
@@ -241,7 +247,7 @@ void daemon_receive(struct daemon *d, int fd, struct wr *out)
 void daemon_settle(struct daemon *d)
 {
 	for (int round = 0; round < 5; round++) {
-		d->m.next_idle_ms = daemon_now_ms + 10;
+		daemon_look_at(d, daemon_now_ms + 10);
 		manager_round(&d->m);
 		answer_all(d);
 	}

@@ -41,6 +41,8 @@ void daemon_receive(struct daemon *d, int fd, struct wr *out);
 /* Both; then the answer as text: lines, errors, and tables but for the processes and times that
  * differ from call to call.  The caller's to free; *code its exit code. */
 char *daemon_ask(struct daemon *d, uid_t uid, int argc, const char *const *argv, int *code);
+/* When the machine is looked at next, by daemon_now_ms. */
+void daemon_look_at(struct daemon *d, uint64_t ms);
 /* Rounds until nothing is due at once. */
 void daemon_settle(struct daemon *d);
 void daemon_write(const char *path, const char *text);

@@ -81,7 +81,7 @@ static void begin_watching(struct daemon *d)
 /* The event is there before the clock goes on. */
 static void round_at(struct daemon *d)
 {
-	d->m.next_idle_ms = daemon_now_ms + 2;
+	daemon_look_at(d, daemon_now_ms + 2);
 	manager_round(&d->m);
 }
 
@@ -233,7 +233,7 @@ static void requests_are_answered_between_slices(void **state)
 	d.m.ask.pass = pass_and_look;
 	d.m.work.read_bytes = answered_at = 0;
 	reader = daemon_send(&d, geteuid() ? geteuid() : DAEMON_NOBODY, 1, list);
-	d.m.next_idle_ms = daemon_now_ms + 2;
+	daemon_look_at(&d, daemon_now_ms + 2);
 	manager_round(&d.m);			/* the look, all of it */
 	assert_int_equal(d.m.work.read_bytes, SIZE);
 	assert_in_range(answered_at, DIGEST_SLICE, SIZE / 2);

@@ -168,12 +168,17 @@ static void needs_root(void)
 		skip();
 }
 
-/* Starts it, gives the parent time to find it, ends it. */
-static bool is_taken(const struct looks *l, struct counting_taken *t)
+static void watch(void)
 {
 	struct err err;
 
 	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+}
+
+/* Starts it, gives the parent time to find it, ends it. */
+static bool is_taken(const struct looks *l, struct counting_taken *t)
+{
+	watch();
 	pid_t pid = start(l);
 	assert_false(turn_for(300, t));		/* not before it has ended */
 	end_child(pid);
@@ -248,11 +253,10 @@ static void what_executes_it_again_has_two_runs(void **state)
 {
 	struct looks l = { .anew = true };
 	struct counting_taken t;
-	struct err err;
 
 	(void)state;
 	needs_root();
-	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	watch();
 	pid_t pid = start(&l);
 	assert_true(turn_for(5000, &t));
 	assert_int_equal(counter_of(&t), 17);
@@ -268,11 +272,10 @@ static void what_begins_slowly_is_taken(void **state)
 {
 	struct looks l = { .slow = true };
 	struct counting_taken t;
-	struct err err;
 
 	(void)state;
 	needs_root();
-	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	watch();
 	pid_t pid = start(&l);
 	assert_false(turn_for(2500, &t));
 	end_child(pid);
@@ -302,7 +305,7 @@ static void nothing_is_watched_after_the_last_one(void **state)
 	close(go[1]);
 	before--;
 	needs_root();
-	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	watch();
 	assert_true(descriptors() > before);
 	counting_forget(counting, path);
 	assert_false(counting_step(counting, &t));
@@ -317,13 +320,12 @@ static void of_runs_without_end_a_few_are_taken(void **state)
 {
 	struct looks l = { 0 };
 	struct counting_taken t;
-	struct err err;
 	int taken = 0;
 
 	(void)state;
 	needs_root();
 	close(go[1]);			/* each ends when it has read that */
-	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	watch();
 	for (int i = 0; i < 4 * COUNTING_RUNS; i++) {
 		if (pipe(go) < 0)
 			fail();
@@ -349,7 +351,6 @@ static void of_short_runs_each_is_taken(void **state)
 	static pid_t other[OTHERS];
 	struct looks l = { .uid = NOBODY };
 	struct counting_taken t;
-	struct err err;
 	int taken = 0;
 
 	(void)state;
@@ -360,7 +361,7 @@ static void of_short_runs_each_is_taken(void **state)
 				(void)pause();
 	close(go[1]);
 	close(go[0]);
-	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	watch();
 	for (int i = 0; i < RUNS; i++) {
 		if (pipe(go) < 0)
 			fail();
@@ -396,12 +397,11 @@ static void who_opens_the_file_without_end_does_not_keep_us_busy(void **state)
 {
 	enum { FOR_MS = 4000 };
 	struct counting_taken t;
-	struct err err;
 
 	(void)state;
 	close(go[1]);
 	needs_root();
-	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	watch();
 	pid_t pid = fork();
 	if (pid == 0)
 		for (;;)
@@ -423,13 +423,12 @@ static void who_maps_without_end_is_not_heard_without_end(void **state)
 	uint64_t end = role_now_ms() + 20000;
 	struct pollfd p[COUNTING_POLL];
 	struct counting_taken t;
-	struct err err;
 
 	(void)state;
 	close(go[1]);
 	needs_root();
 	assert_true(code != MAP_FAILED);
-	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	watch();
 	(void)counting_poll(counting, p);
 	assert_true(p[0].fd >= 0 && p[1].fd >= 0);
 	while (p[1].fd >= 0 && role_now_ms() < end) {
@@ -449,11 +448,10 @@ static void what_is_forgotten_is_not_taken(void **state)
 {
 	struct looks l = { 0 };
 	struct counting_taken t;
-	struct err err;
 
 	(void)state;
 	needs_root();
-	assert_int_equal(counting_watch(counting, path, &generation, AT, SIZE, &err), 0);
+	watch();
 	pid_t pid = start(&l);
 	assert_false(turn_for(300, &t));
 	counting_forget(counting, path);
