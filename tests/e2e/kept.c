@@ -3,9 +3,9 @@
  *	alternate | coroutine
  *	            its main thread waits on a stack of its own, which is a part of the first
  *	            one, by a handler or without; ends with 1 when what is below has changed
- *	sleep | poll | poll-on
- *	            waits in the call for 3 seconds, or until SIGTERM comes; ends with 1 when
- *	            it was ended by something else
+ *	sleep | poll | poll-on | epoll
+ *	            waits in the call for 3 seconds, the last two for ever, or until SIGTERM
+ *	            comes; ends with 1 when it was ended by something else
  *	locks | locks-all | private
  *	            on SIGUSR1 locks a page of memory, or all of it, or lets nobody look into
  *	            it any more; ends with 0 on SIGTERM
@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -82,6 +83,9 @@ static int wait_long(const char *how)
 
 	if (strcmp(how, "sleep") == 0)
 		return nanosleep(&t, NULL) != 0 && !ends;
+	if (strcmp(how, "epoll") == 0)
+		return epoll_wait(epoll_create1(0), &(struct epoll_event){ 0 }, 1, -1) != 0 &&
+		       !ends;
 	return poll(NULL, 0, strcmp(how, "poll") == 0 ? WAIT_S * 1000 : -1) != 0 && !ends;
 }
 
@@ -111,7 +115,7 @@ int main(int argc, char **argv)
 	(void)sigaction(SIGUSR1, &a, NULL);
 	if (strcmp(argv[1], "alternate") == 0 || strcmp(argv[1], "coroutine") == 0)
 		return wait_above(argv[1][0] == 'a');
-	if (strcmp(argv[1], "sleep") == 0 || strncmp(argv[1], "poll", 4) == 0)
+	if (strcmp(argv[1], "sleep") == 0 || strstr(argv[1], "poll"))
 		return wait_long(argv[1]);
 	return get_later(argv[1]);
 }

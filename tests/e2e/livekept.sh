@@ -60,6 +60,27 @@ check "a sleep goes on when the tool is killed at a second stop" cut_twice sleep
 check "so does a poll" cut_twice poll
 check "and one without a limit" cut_twice poll-on
 
+# --- a thread that comes to no CPU ---
+
+# For longer than those are waited for that cannot stop.
+starved() {
+	local cpu hogs=() swapping
+	cpu=$(awk '/^Cpus_allowed_list/ { n = split($2, a, /[,-]/); print a[n] }' /proc/self/status)
+	start "$root/starved.out" taskset -c "$cpu" chrt --idle 0 "$root/kept" epoll
+	sleep 0.3
+	for _ in 1 2 3 4; do taskset -c "$cpu" nice -n -20 sh -c 'while :; do :; done' & hogs+=($!); done
+	pids+=("${hogs[@]}")
+	sleep 0.1
+	on "$pid" kept --patience=100 >"$root/said" 2>&1 &
+	swapping=$!
+	sleep 2
+	kill "${hogs[@]}"
+	wait "$swapping"
+	sleep 0.3
+	ends_well
+}
+check "a call goes on whose thread could not stop in time" starved
+
 # --- what it gets later does not keep it from its original ---
 
 locked_kb() {		# of the mapping at that address
