@@ -18,6 +18,7 @@ enum { DEPTH = 64 };
 sigjmp_buf way_out;
 std::atomic<int> ticks, wrong;
 uintptr_t root;			/* where main() called what is interrupted */
+std::atomic<bool> working;	/* which it is inside of, from root's setting on */
 
 struct Seen {
 	uintptr_t pc[DEPTH];
@@ -63,6 +64,8 @@ void on_tick(int)
 {
 	Seen s;
 
+	if (!working)
+		return;
 	s.n = 0;
 	(void)_Unwind_Backtrace(see, &s);
 	if (!has_root(s))
@@ -162,9 +165,11 @@ NOINLINE void work(int round)	/* called once from main, so that its caller is th
 	unsigned x = 27;
 
 	root = reinterpret_cast<uintptr_t>(__builtin_return_address(0)) - 1;
+	working = true;
 	for (int i = 0; i < 50000000 && ticks < round; i++)
 		x = loop(x);
 	__asm__ volatile("" : : "r"(x));
+	working = false;
 }
 
 void ticking(int n)
