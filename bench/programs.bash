@@ -19,7 +19,8 @@ WORK=${BENCH_WORK:-$CACHE/speed}
 loads=$PWD/bench/work
 POOL=${POOL:-100000} RATE=${RATE:-10000}
 LIMIT=${LIMIT:-600}		# seconds that any step may take
-UNCERTAIN=${UNCERTAIN:-75}	# percent
+# percent, by default as the daemon counts
+UNCERTAIN=${UNCERTAIN:-$(sed -n 's/^enum { DECIDE_COUNT_PCT = \([0-9]*\) };$/\1/p' policy/decide.h)}
 STATE=$CACHE/state
 . tests/torture/fetch.bash
 TRAIN="train/1 train/2 train/3" TESTS="small test"	# inputs to learn from, and those whose output is compared

@@ -153,7 +153,7 @@ static const struct cmd *find_command(const char *name)
 
 int main(int argc, char **argv)
 {
-	char help_option[] = "--help";
+	static char help_option[] = "--help";
 
 	io_hold_standard();
 	opterr = 0;		/* it would print the option as it is; the usage line tells */
