@@ -31,6 +31,7 @@ make_server() {
 		local all all trust
 		hostnossl all m14 127.0.0.1/32 trust
 		hostssl all m13 127.0.0.1/32 cert
+		hostssl all m13 ::1/128 cert
 		hostssl all all 127.0.0.1/32 scram-sha-256
 		hostssl all all ::1/128 scram-sha-256
 	END
