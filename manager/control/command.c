@@ -476,35 +476,14 @@ static int for_paths(struct work *w, struct client *cl, int argc, const char *co
 	return code;
 }
 
-struct restoring {
-	bool force, dry_run;
-};
-
-static int would_restore(struct work *w, const char *path, struct client *cl)
-{
-	struct store_module m;
-	struct err err = { 0 };
-
-	if (access_find(w, cl, path, &m, &err) < 0)
-		return fail(cl, &err);
-	if (m.generation)
-		answer_line(control_answer(cl), "%s: generation %u would be replaced by its "
-			    "original, if root's ledger knows it", m.path, m.generation);
-	else
-		answer_line(control_answer(cl), "%s: is no generation", m.path);
-	return 0;
-}
-
 static int restore_one(struct work *w, const char *path, struct client *cl, void *ctx)
 {
-	const struct restoring *how = ctx;
+	const struct work_restoring *how = ctx;
 	struct err err = { 0 };
 
-	if (how->dry_run)
-		return would_restore(w, path, cl);
 	if (access_change(w, cl, path, &err) < 0)
 		return fail(cl, &err);
-	return done(cl, work_restore(w, path, how->force, control_answer(cl), &err), &err);
+	return done(cl, work_restore(w, path, *how, control_answer(cl), &err), &err);
 }
 
 static int run_restore(struct work *w, struct client *cl, int argc, const char *const *argv)
@@ -512,7 +491,7 @@ static int run_restore(struct work *w, struct client *cl, int argc, const char *
 	const char *arg[MAX_ARGS];
 
 	argc = copy_args(argc, argv, arg);
-	struct restoring how = { .force = take(&argc, arg, "--force") };
+	struct work_restoring how = { .force = take(&argc, arg, "--force") };
 	how.dry_run = take(&argc, arg, "--dry-run");
 	return for_paths(w, cl, argc, arg, restore_one, &how);
 }
