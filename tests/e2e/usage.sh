@@ -89,6 +89,8 @@ check "bytes with registers" named "record: --registers: '99999999' is no multip
 check "a time of try" named "try: --time: 'abc' is no time in seconds" try --time=abc -- true
 check "of a turn" named "try: --turn: '0' is no time in seconds" try --pid=1 --turn=0
 check "of live" named "live: --burst: 'abc' is no time in seconds" live --burst=abc 1
+check "a command that is not there: try" said 1 "'no-such-command': No such file" morphctl try -- no-such-command
+check "and record" said 1 "record 'no-such-command'" morphctl record -o /dev/null -- no-such-command
 check "two ways to verify" named "verify: --packages stands alone" verify --all --packages
 check "options come in any order" said 1 "does not answer" morphctl --socket "$nobody" annotate --blocks a b
 check "a file behind --" said 1 "'--all': no such file" morphctl --socket "$nobody" verify -- --all
