@@ -134,6 +134,7 @@ done
 begin() {		# COMMAND...: in the background, until it says $wait_for
 	set -- env --default-signal TMPDIR="$T/tmp" "$T/bin/morphctl" try --time=60 -- "$@"
 	[ "$user" = "$(id -un)" ] || set -- setpriv --reuid "$user" --regid "$(id -g "$user")" --clear-groups "$@"
+	: >"$T/out" 2>"$T/err"		# what the one before said is not waited for
 	(exec "$@" >"$T/out" 2>"$T/err" </dev/null) &
 	pid=$!
 	for _ in $(seq 600); do said "$wait_for" && break; sleep 0.1; done
