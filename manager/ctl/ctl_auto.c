@@ -118,7 +118,7 @@ int ctl_auto(const struct ctl *ctl, int argc, char **argv)
 	}
 	argc -= optind;
 	argv += optind;
-	if (snprintf(folder, sizeof(folder), "%s.d", policy) >= (int)sizeof(folder) || argc > 1)
+	if (snprintf(folder, sizeof(folder), "%s.d", policy) >= (int)sizeof(folder))
 		return ctl_usage(ctl);
 	(void)snprintf(by, sizeof(by), "%s/50-auto.yaml", folder);	/* fits */
 	if (argc == 0)

@@ -76,10 +76,11 @@ check "a word of policy" named "policy: unknown word 'chek'; did you mean 'check
 check "of auto" named "auto: unknown word 'onn'; did you mean 'on'" auto onn
 check "of share" named "share: unknown word 'nwo'; did you mean 'now'" share nwo
 check "that is not near" named "share: unknown word 'frobnicate'$" share frobnicate
-for c in annotate "annotate x" explain report-bug; do
+for c in annotate "annotate x" explain report-bug policy keep "keep a" cfg "cfg a --dot"; do
 	check "$c: an argument is missing" eval "named ': an argument is missing' $c && named '^usage: ' $c"
 done
-for c in "annotate a b" "explain a" "report-bug a" "report a" "history a"; do
+for c in "annotate a b" "explain a" "report-bug a" "report a" "report --log=x a" "annotate a b --log=x" "history a" \
+	"auto on" "keep a b" "cfg a b" look pause saved "saved --since=1d" metrics "metrics --prometheus" "status --check"; do
 	check "$c surplus" named ": unexpected argument 'surplus'" $c surplus
 done
 check "a rate" named "record: --rate: 'abc' is no number" record -o x --rate=abc -- true
