@@ -288,8 +288,6 @@ static int reoptimize_all(struct work *w, struct client *cl, int n, const char *
 	for (int i = 0; i < n; i++)
 		if (access_change(w, cl, work_name(w, path[i], other), &err) < 0)
 			return fail(cl, &err);
-	if (sync_spool(w, cl, &err) < 0)
-		return fail(cl, &err);
 	control_answer(cl)->total = (uint32_t)n;
 	for (int i = 0; i < n && goes_on(w, cl); i++, control_answer(cl)->done++)
 		if (work_reoptimize(w, work_name(w, path[i], other), dry_run,
@@ -390,8 +388,7 @@ static int reoptimize_worth(struct work *w, struct client *cl, bool dry_run)
 	struct err err = { 0 };
 	int code = 0;
 
-	if (sync_spool(w, cl, &err) < 0 ||
-	    store_module_each(w->store, add_worth, &p, &err) < 0) {
+	if (store_module_each(w->store, add_worth, &p, &err) < 0) {
 		code = fail(cl, &err);
 		paths_free(&p);
 		return code;
@@ -415,9 +412,8 @@ static int run_reoptimize(struct work *w, struct client *cl, int argc, const cha
 	argc = copy_args(argc, argv, arg);
 	bool dry_run = take(&argc, arg, "--dry-run"), wait = take(&argc, arg, "--wait");
 	bool all = take(&argc, arg, "--all");
+	struct err err = { 0 };
 	if (all ? argc > 1 : argc < 2) {
-		struct err err;
-
 		err_set(&err, ERR_USAGE, "reoptimize: either paths or --all");
 		return fail(cl, &err);
 	}
@@ -425,8 +421,6 @@ static int run_reoptimize(struct work *w, struct client *cl, int argc, const cha
 	if (wrong)
 		return reject(cl, wrong);
 	if (wait && !control_trusted(cl)) {
-		struct err err;
-
 		err_set(&err, ERR_REFUSED,
 			"reoptimize --wait: others would have to wait as well");
 		return fail(cl, &err);
@@ -434,8 +428,9 @@ static int run_reoptimize(struct work *w, struct client *cl, int argc, const cha
 	if (wait && !wait_for_idle(w, cl))
 		return 1;
 	w->ask->yields = wait ? YIELD_STOPS : YIELD_NEVER;
-	int code = all ? reoptimize_worth(w, cl, dry_run)
-		       : reoptimize_all(w, cl, argc - 1, arg + 1, dry_run);
+	int code = sync_spool(w, cl, &err) < 0 ? fail(cl, &err)
+		   : all ? reoptimize_worth(w, cl, dry_run)
+			 : reoptimize_all(w, cl, argc - 1, arg + 1, dry_run);
 	w->ask->yields = YIELD_NEVER;
 	return code;
 }

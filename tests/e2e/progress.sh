@@ -38,6 +38,7 @@ check "reoptimize of nothing" usage reoptimize
 check "of all and one" usage reoptimize --all "$root/bin/perl"
 check "a dry run of all" on reoptimize --all --dry-run
 check "swaps nothing in" [ "$(generations)" = 0 ]
+check "which takes samples in once" [ "$(ctl reoptimize --all --dry-run 2>&1 | grep -c "^taking in the newest samples")" = 1 ]
 check "reoptimize --all" on reoptimize --all
 check "of three" [ "$(generations)" = 3 ]
 check "and not of the one that is refused" eval 'not has "setid" && ! ctl history | grep -q refused'
