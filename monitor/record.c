@@ -236,7 +236,7 @@ static int record(struct recording *r, struct command *c, struct err *err)
 	if (write(c->go_fd, "", 1) != 1)
 		return err_set(err, ERR_SYS, "the command's process: %s", strerror(errno));
 	if (read(c->failed_fd, &failed, sizeof(failed)) == sizeof(failed))
-		return err_set(err, ERR_USAGE, "%s", strerror(failed));
+		return err_set(err, ERR_SYS, "%s", strerror(failed));
 	r->fd[0] = (struct pollfd){ c->pidfd, POLLIN, 0 };
 	for (unsigned i = 0; i < n; i++)
 		r->fd[i + 1] = (struct pollfd){ perf_ring_fd(r->set, i), POLLIN, 0 };

@@ -288,8 +288,6 @@ static int reoptimize_all(struct work *w, struct client *cl, int n, const char *
 	for (int i = 0; i < n; i++)
 		if (access_change(w, cl, work_name(w, path[i], other), &err) < 0)
 			return fail(cl, &err);
-	if (sync_spool(w, cl, &err) < 0)
-		return fail(cl, &err);
 	control_answer(cl)->total = (uint32_t)n;
 	for (int i = 0; i < n && goes_on(w, cl); i++, control_answer(cl)->done++)
 		if (work_reoptimize(w, work_name(w, path[i], other), dry_run,
@@ -390,8 +388,7 @@ static int reoptimize_worth(struct work *w, struct client *cl, bool dry_run)
 	struct err err = { 0 };
 	int code = 0;
 
-	if (sync_spool(w, cl, &err) < 0 ||
-	    store_module_each(w->store, add_worth, &p, &err) < 0) {
+	if (store_module_each(w->store, add_worth, &p, &err) < 0) {
 		code = fail(cl, &err);
 		paths_free(&p);
 		return code;
@@ -415,9 +412,8 @@ static int run_reoptimize(struct work *w, struct client *cl, int argc, const cha
 	argc = copy_args(argc, argv, arg);
 	bool dry_run = take(&argc, arg, "--dry-run"), wait = take(&argc, arg, "--wait");
 	bool all = take(&argc, arg, "--all");
+	struct err err = { 0 };
 	if (all ? argc > 1 : argc < 2) {
-		struct err err;
-
 		err_set(&err, ERR_USAGE, "reoptimize: either paths or --all");
 		return fail(cl, &err);
 	}
@@ -425,8 +421,6 @@ static int run_reoptimize(struct work *w, struct client *cl, int argc, const cha
 	if (wrong)
 		return reject(cl, wrong);
 	if (wait && !control_trusted(cl)) {
-		struct err err;
-
 		err_set(&err, ERR_REFUSED,
 			"reoptimize --wait: others would have to wait as well");
 		return fail(cl, &err);
@@ -434,8 +428,9 @@ static int run_reoptimize(struct work *w, struct client *cl, int argc, const cha
 	if (wait && !wait_for_idle(w, cl))
 		return 1;
 	w->ask->yields = wait ? YIELD_STOPS : YIELD_NEVER;
-	int code = all ? reoptimize_worth(w, cl, dry_run)
-		       : reoptimize_all(w, cl, argc - 1, arg + 1, dry_run);
+	int code = sync_spool(w, cl, &err) < 0 ? fail(cl, &err)
+		   : all ? reoptimize_worth(w, cl, dry_run)
+			 : reoptimize_all(w, cl, argc - 1, arg + 1, dry_run);
 	w->ask->yields = YIELD_NEVER;
 	return code;
 }
@@ -476,35 +471,14 @@ static int for_paths(struct work *w, struct client *cl, int argc, const char *co
 	return code;
 }
 
-struct restoring {
-	bool force, dry_run;
-};
-
-static int would_restore(struct work *w, const char *path, struct client *cl)
-{
-	struct store_module m;
-	struct err err = { 0 };
-
-	if (access_find(w, cl, path, &m, &err) < 0)
-		return fail(cl, &err);
-	if (m.generation)
-		answer_line(control_answer(cl), "%s: generation %u would be replaced by its "
-			    "original, if root's ledger knows it", m.path, m.generation);
-	else
-		answer_line(control_answer(cl), "%s: is no generation", m.path);
-	return 0;
-}
-
 static int restore_one(struct work *w, const char *path, struct client *cl, void *ctx)
 {
-	const struct restoring *how = ctx;
+	const struct work_restoring *how = ctx;
 	struct err err = { 0 };
 
-	if (how->dry_run)
-		return would_restore(w, path, cl);
 	if (access_change(w, cl, path, &err) < 0)
 		return fail(cl, &err);
-	return done(cl, work_restore(w, path, how->force, control_answer(cl), &err), &err);
+	return done(cl, work_restore(w, path, *how, control_answer(cl), &err), &err);
 }
 
 static int run_restore(struct work *w, struct client *cl, int argc, const char *const *argv)
@@ -512,7 +486,7 @@ static int run_restore(struct work *w, struct client *cl, int argc, const char *
 	const char *arg[MAX_ARGS];
 
 	argc = copy_args(argc, argv, arg);
-	struct restoring how = { .force = take(&argc, arg, "--force") };
+	struct work_restoring how = { .force = take(&argc, arg, "--force") };
 	how.dry_run = take(&argc, arg, "--dry-run");
 	return for_paths(w, cl, argc, arg, restore_one, &how);
 }

@@ -453,10 +453,13 @@ int show_history(struct work *w, const char *path, struct client *cl, struct err
 			 : store_history_of(w->store, path, control_uid(cl), HISTORY_LIMIT,
 					    list_event, &l, err);
 
-	if (rc >= 0 && path && !table_nrow(t))
-		rc = err_set(err, ERR_INPUT, "'%s': nothing is known of it", path);
-	else if (rc >= 0 && !table_nrow(t))
-		answer_line(control_answer(cl), "nothing has been done so far");
+	struct store_module m;
+	bool none = rc >= 0 && !table_nrow(t);
+	if (none && path)		/* a module that is known, or not */
+		rc = access_find(w, cl, path, &m, err);
+	if (none && rc >= 0)
+		answer_line(control_answer(cl), "nothing has been done%s so far",
+			    path ? " to it" : "");
 	if (rc >= 0)
 		answer_table(control_answer(cl), t);
 	table_free(t);

@@ -28,6 +28,7 @@ typedef int (*ctl_run)(const struct ctl *ctl, int argc, char **argv);
 
 struct ctl_command {
 	const char *name;
+	int least, most;	/* arguments that are no options; most < 0: any number */
 	const char *args;
 	const char *help;
 	ctl_run run;		/* NULL: main.c has it, which knows all commands */
@@ -37,7 +38,7 @@ extern const struct ctl_command ctl_commands[];		/* ends with name == NULL */
 
 int ctl_overview(const struct ctl *ctl);	/* without a command */
 int ctl_ask(const struct ctl *ctl, int argc, char **argv);	/* request as it is given */
-int ctl_ask_alone(const struct ctl *ctl, int argc, char **argv);	/* takes no arguments */
+int ctl_ask_alone(const struct ctl *ctl, int argc, char **argv);	/* its name alone */
 /* paths made absolute */
 int ctl_ask_paths(const struct ctl *ctl, int argc, char **argv);
 int ctl_ask_module(const struct ctl *ctl, int argc, char **argv);	/* the first one, if it

@@ -251,8 +251,6 @@ int ctl_annotate(const struct ctl *ctl, int argc, char **argv)
 	if (o.limit != UINT32_MAX && !o.blocks) {
 		say_line(stderr, "morphctl annotate: --limit is for --blocks");
 		code = 2;
-	} else if (argc - optind != 2) {
-		code = ctl_usage(ctl);
 	} else {
 		o.source.module = argv[optind];
 		code = show(ctl, &o, argv[optind], argv[optind + 1]);

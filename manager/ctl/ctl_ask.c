@@ -66,11 +66,8 @@ int ctl_ask(const struct ctl *ctl, int argc, char **argv)
 
 int ctl_ask_alone(const struct ctl *ctl, int argc, char **argv)
 {
-	if (argc == 1)
-		return ctl_ask(ctl, argc, argv);
-	say_line(stderr, "morphctl %s: unexpected argument '%s'", ctl->command->name,
-		 argv[1]);
-	return ctl_usage(ctl);
+	(void)argc;
+	return ctl_ask(ctl, 1, argv);
 }
 
 /* Words in front, options behind them: these may stand anywhere, up to "--", which is taken
@@ -92,32 +89,6 @@ static int words_first(int argc, char **argv, char **out, int *nword)
 	return n;
 }
 
-/* Of commands about modules, whose words these are. */
-static int check_words(const struct ctl *ctl, int nword, char **word)
-{
-	static const struct {
-		const char *name;
-		int least, most;
-	} takes[] = {
-		{ "report", 0, 1 }, { "history", 0, 1 }, { "explain", 1, 1 },
-		{ "report-bug", 1, 1 }, { "annotate", 2, 2 }, { "cfg", 2, 2 },
-	};
-
-	for (size_t i = 0; i < sizeof(takes) / sizeof(takes[0]); i++) {
-		if (strcmp(takes[i].name, ctl->command->name) != 0)
-			continue;
-		if (nword < takes[i].least)
-			say_line(stderr, "morphctl %s: an argument is missing", takes[i].name);
-		else if (nword > takes[i].most)
-			say_line(stderr, "morphctl %s: unexpected argument '%s'",
-				 takes[i].name, word[takes[i].most]);
-		else
-			return 0;
-		return ctl_usage(ctl);
-	}
-	return 0;
-}
-
 /* Makes words absolute where they are paths, all or the first one: the daemon works in another
  * folder.  A file that is gone keeps its name; the daemon may know it. */
 static int ask_absolute(const struct ctl *ctl, int argc, char **argv, bool all, ctl_run ask)
@@ -126,8 +97,6 @@ static int ask_absolute(const struct ctl *ctl, int argc, char **argv, bool all, 
 	int nword, nmade = 0, code = 0;
 
 	argc = words_first(argc, argv, copy, &nword);
-	if (!all)
-		code = check_words(ctl, nword, copy + 1);
 	for (int i = 1; i <= (all || !nword ? nword : 1) && !code; i++) {
 		const char *given = copy[i];
 		if (!all && !strchr(given, '/'))
@@ -204,7 +173,5 @@ int ctl_status(const struct ctl *ctl, int argc, char **argv)
 			request = "sync";
 		else if (strcmp(argv[i], "--check") == 0)
 			check = true;
-		else
-			return ctl_ask_alone(ctl, argc - i + 1, argv + i - 1);
 	return check ? check_status(ctl, request) : ctl_talk(ctl, 1, &request);
 }

@@ -91,7 +91,9 @@ static int set(const struct ctl *ctl, const char *policy, const char *folder, co
 					 (const uint8_t *)text, strlen(text) }, &err);
 	if (err.kind != ERR_NONE)
 		return fail(&err);
-	say_line(stdout, "automatic is %s by '%s'", on ? "on" : "off", by);
+	int code = say_which(policy);	/* a file behind it may say the same */
+	if (code)
+		return code;
 	if (ctl_answers(ctl, ANSWERS_S))
 		return ctl_talk(ctl, 1, reload);
 	say_line(stdout, "morphd does not run; it reads this when it begins");
@@ -116,7 +118,7 @@ int ctl_auto(const struct ctl *ctl, int argc, char **argv)
 	}
 	argc -= optind;
 	argv += optind;
-	if (snprintf(folder, sizeof(folder), "%s.d", policy) >= (int)sizeof(folder) || argc > 1)
+	if (snprintf(folder, sizeof(folder), "%s.d", policy) >= (int)sizeof(folder))
 		return ctl_usage(ctl);
 	(void)snprintf(by, sizeof(by), "%s/50-auto.yaml", folder);	/* fits */
 	if (argc == 0)

@@ -368,7 +368,7 @@ int ctl_cfg(const struct ctl *ctl, int argc, char **argv)
 
 	if (code)
 		return code;
-	if (argc - optind != 2 || o.nlog > 1)
+	if (o.nlog > 1)
 		code = ctl_usage(ctl);
 	else if (o.nlog)
 		code = flow(&o, argv[optind], argv[optind + 1], o.out ? o.out : "-");

@@ -47,12 +47,10 @@ static int leave_out(struct table **t)
 int ctl_list(const struct ctl *ctl, int argc, char **argv)
 {
 	static const char *const request = "list";
-	bool all = argc == 2 && strcmp(argv[1], "--all") == 0;
+	bool all = argc > 1 && strcmp(argv[1], "--all") == 0;
 	struct ctl_tables t;
 	int left_out = 0;
 
-	if (argc > 1 + all)
-		return ctl_ask_alone(ctl, argc, argv);
 	int code = ctl_fetch(ctl, 1, &request, &t);
 	for (int i = 0; i < t.n && !all && !ctl->json && !ctl->wide; i++)
 		if (strcmp(table_title(t.at[i]), "modules") == 0)

@@ -192,9 +192,7 @@ int ctl_metrics(const struct ctl *ctl, int argc, char **argv)
 	int code = 0;
 
 	quiet.quiet = true;
-	prometheus = argc == 2 && strcmp(argv[1], "--prometheus") == 0;
-	if (argc > 1 + prometheus)
-		return ctl_usage(ctl);
+	prometheus = argc > 1 && strcmp(argv[1], "--prometheus") == 0;
 	for (int i = 0; i < NREQUEST && code == 0; i++) {
 		struct ctl_tables t;
 

@@ -138,7 +138,7 @@ int ctl_report(const struct ctl *ctl, int argc, char **argv)
 	o.source.calls = o.callers;
 	if (optind < argc)
 		o.module = argv[optind];
-	if (argc - optind > 1 || (o.html && !is_page(&o, argc - optind)))
+	if (o.html && !is_page(&o, argc - optind))
 		code = ctl_usage(ctl);
 	else if (ctl_evidence_sort(o.sort, reporttable_sort) < 0)
 		code = ctl_evidence_wrong_sort(ctl, o.sort, reporttable_sort);

@@ -6,21 +6,22 @@
 #include "lib/say.h"
 #include "lib/when.h"
 #include "manager/ctl/ctl.h"
+#include "manager/ctl/ctl_evidence.h"
 
 int ctl_saved(const struct ctl *ctl, int argc, char **argv)
 {
 	static const char option[] = "--since=";
 	const char *request[2] = { "saved" };
+	const char *given = ctl_evidence_find(argc, argv, option);
 	char since[48];
 	uint64_t ns;
 
-	if (argc == 1)
+	if (!given)
 		return ctl_talk(ctl, 1, request);
-	if (argc > 2 || strncmp(argv[1], option, strlen(option)) != 0)
-		return ctl_ask_alone(ctl, argc, argv);
-	if (!when_parse(argv[1] + strlen(option), when_now_ns(), &ns)) {
+	given += strlen(option);
+	if (!when_parse(given, when_now_ns(), &ns)) {
 		say_line(stderr, "morphctl saved: --since: '%s' is no time until now: %s",
-			 argv[1] + strlen(option), WHEN_FORMS);
+			 given, WHEN_FORMS);
 		return 2;
 	}
 	(void)snprintf(since, sizeof(since), "--since=%" PRIu64, ns);	/* fits */

@@ -153,7 +153,7 @@ static int open_store(struct undo *u, struct err *err)
 	s->folder = u->folder;
 	(void)snprintf(path, sizeof(path), "%s/originals", s->folder);	/* fits */
 	if (lstat(path, &st) < 0 && errno == EACCES)
-		return err_set(err, ERR_SYS, "'%s': only root may look there", path);
+		return err_set(err, ERR_REFUSED, "'%s': only root may look there", path);
 	if (lstat(path, &st) < 0)
 		return err_set(err, ERR_SYS, "'%s': %s (--store names another folder)", path,
 			       strerror(errno));

@@ -89,10 +89,6 @@ static int help_command(const struct ctl *ctl, int argc, char **argv)
 {
 	if (argc < 2)
 		return show_help(ctl);
-	if (argc > 2) {
-		say_line(stderr, "morphctl help: unexpected argument '%s'", argv[2]);
-		return ctl_usage(ctl);
-	}
 	const struct ctl_command *c = find_command(argv[1]);
 	return c ? help_of(c) : 2;
 }
@@ -103,6 +99,31 @@ static bool wants_help(int argc, char **argv)
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
 			return true;
 	return false;
+}
+
+/* Are there as many arguments that are no options as the command takes?  False: which one is
+ * wrong is said. */
+static bool check_words(const struct ctl_command *c, int argc, char **argv)
+{
+	bool options = true;		/* in front of "--" */
+	int n = 0;
+
+	for (int i = 1; i < argc; i++) {
+		if (options && strcmp(argv[i], "--") == 0) {
+			options = false;
+			continue;
+		}
+		if (options && argv[i][0] == '-' && argv[i][1])
+			continue;
+		if (n++ == c->most) {
+			say_line(stderr, "morphctl %s: unexpected argument '%s'", c->name,
+				 argv[i]);
+			return false;
+		}
+	}
+	if (n < c->least)
+		say_line(stderr, "morphctl %s: an argument is missing", c->name);
+	return n >= c->least;
 }
 
 static bool take_colour(struct ctl *ctl, const char *when)
@@ -198,7 +219,8 @@ static int run(int argc, char **argv)
 	if (wants_help(argc, argv))
 		return help_of(ctl.command);
 	(void)snprintf(who, sizeof(who), "morphctl %s", ctl.command->name);	/* fits */
-	if (!usage_check(who, ctl.command->args, common, &argc, argv))
+	if (!usage_check(who, ctl.command->args, common, &argc, argv) ||
+	    !check_words(ctl.command, argc, argv))
 		return ctl_usage(&ctl);
 	return (ctl.command->run ? ctl.command->run : help_command)(&ctl, argc, argv);
 }

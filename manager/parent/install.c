@@ -351,7 +351,8 @@ static int check_bound(int ledger_fd, const char *path, const struct digest *gen
 	if (e.owner != f->st.st_uid)
 		return err_set(err, ERR_REFUSED,
 			       "'%s': it belonged to user %u when it was laid out anew, and "
-			       "belongs to user %u now; `morphctl undo` puts its original back",
+			       "belongs to user %u now; root's `morphctl undo` puts its "
+			       "original back",
 			       path, (unsigned)e.owner, (unsigned)f->st.st_uid);
 	/* from here on its original is kept for the usual time */
 	return ledger_seen(ledger_fd, path, generation, err);
@@ -451,7 +452,7 @@ int install_restore(const struct restore_request *r, struct err *err)
 	}
 	s.from = install_open_original(r->originals_fd, &r->original, err);
 	if (s.from >= 0)
-		rc = swap(&s, err);
+		rc = r->dry_run ? 0 : swap(&s, err);
 	if (rc < 0)
 		err_wrap(err, "'%s'", r->path);
 	if (rc < 0 && s.from >= 0 && err->kind == ERR_SYS)

@@ -53,6 +53,7 @@ struct restore_request {
 	/* `expected` was shown to be this generation, edited by somebody; NULL: it is the
 	 * generation itself */
 	const struct digest *edited;
+	bool dry_run;			/* everything but the swap */
 	struct install_done *done;	/* filled; may be NULL */
 };
 

@@ -142,6 +142,13 @@ static bool is_live(const struct msg *m)
 	return m->type == MSG_LIVE_ON || m->type == MSG_LIVE_COUNT || m->type == MSG_LIVE_TURNS;
 }
 
+/* What takes the file at a path away, once that is proven to be right. */
+static bool is_swap(const struct msg *m)
+{
+	return m->type == MSG_INSTALL ||
+	       (m->type == MSG_RESTORE && !m->num[MSG_RESTORE_dry_run]);
+}
+
 static struct job *start(const struct requests *p, enum job_kind kind, const int *in, int nin,
 			 unsigned memory_mib, unsigned cpu_s, const struct msg *m,
 			 struct err *err)
@@ -212,18 +219,11 @@ static int open_proof_original(const struct requests *p, const struct msg *m, st
 	return install_open_original(p->originals_fd, &m->digest[1], err);
 }
 
-/* The request is answered with the reason, which is logged. */
+/* The request is answered with the reason, which is logged; a swap may have left traces. */
 static int refuse(struct requests *p, const struct err *why, struct err *err)
 {
 	requests_log_refused(&p->request, why);
-	p->swap_failed = true;
-	return reply_err(p, why, err);
-}
-
-/* The same, of a running process. */
-static int refuse_live(struct requests *p, const struct err *why, struct err *err)
-{
-	requests_log_refused(&p->request, why);
+	p->swap_failed |= is_swap(&p->request);
 	return reply_err(p, why, err);
 }
 
@@ -299,15 +299,16 @@ static int restore(struct requests *p, bool edited, struct err *err)
 	struct restore_request r = {
 		.path = m->text, .expected = m->digest[0], .original = m->digest[1],
 		.edited = edited ? &m->digest[2] : NULL,
+		.dry_run = !is_swap(m), .done = &done,
 		.originals_fd = p->originals_fd, .ledger_fd = p->ledger_fd,
-		.done = &done,
 	};
 	struct err why = { 0 };
 
 	if (install_restore(&r, &why) < 0)
 		return refuse(p, &why, err);
 	requests_log_done(&p->request, &done);
-	forget_counting(p, &done);
+	if (is_swap(m))
+		forget_counting(p, &done);
 	return reply_done(p, &done, err);
 }
 
@@ -366,7 +367,7 @@ static int map_live(struct requests *p, struct err *err)
 		 m->type == MSG_LIVE_COUNT ?
 			 livework_count(p->live, &e, m->fd[0], ms, &why) :
 			 livework_turns(p->live, &e, m->fd[0], ms, &why);
-	return rc == 0 ? 0 : refuse_live(p, &why, err);
+	return rc == 0 ? 0 : refuse(p, &why, err);
 }
 
 /* The original: what the ledger says is that of the generation at the path; for counting the
@@ -420,7 +421,7 @@ static int prove_live(struct requests *p, struct err *err)
 	int in[2] = { -1, -1 };
 
 	if (take_live_file(p, &why) < 0)
-		return refuse_live(p, &why, err);
+		return refuse(p, &why, err);
 	if (m->nfd != 1 || (m->type != MSG_LIVE_TURNS && !io_is_sealed(m->fd[0])))
 		return err_set(err, ERR_INPUT, "%s of a file that could still change",
 			       msg_name(m->type));
@@ -434,13 +435,13 @@ static int prove_live(struct requests *p, struct err *err)
 		rc = err_set(err, ERR_INPUT, "%s of another file than it says",
 			     msg_name(m->type));
 	else if (rc < 0)
-		rc = refuse_live(p, &why, err);
+		rc = refuse(p, &why, err);
 	else if (livework_is_proven(p->live, &proof))
 		rc = map_live(p, err);
 	else if (!(p->job = start(p, JOB_VERIFY, in, 2,
 				  (unsigned)m->num[MSG_LIVE_ON_memory_mib],
 				  (unsigned)m->num[MSG_LIVE_ON_cpu_s], m, &why)))
-		rc = refuse_live(p, &why, err);
+		rc = refuse(p, &why, err);
 	if (in[0] >= 0)
 		close(in[0]);
 	return rc;
@@ -454,7 +455,7 @@ static int finish_live(struct requests *p, const struct job_result *proof, struc
 	if (proof->exit_code) {
 		err_set(&why, job_proof_kind(proof), "'%s': not proven to be fit for running "
 			"processes: %s", m->text, proof->reason);
-		return refuse_live(p, &why, err);
+		return refuse(p, &why, err);
 	}
 	end_job(p);
 	const struct livework_proof what = live_proof(m);
@@ -496,12 +497,12 @@ static int begin_swap(struct requests *p, struct err *err)
 	if (m->type == MSG_RESTORE &&
 	    ledger_find(p->ledger_fd, m->text, &m->digest[2], &e, NULL) > 0)
 		p->names = e.also;
-	return take_out_next(p, err);
+	return is_swap(m) ? take_out_next(p, err) : prove_restore(p, err);
 }
 
 static int after_live(struct requests *p, struct livework_result *r, struct err *err)
 {
-	if (p->request.type == MSG_INSTALL || p->request.type == MSG_RESTORE)
+	if (is_swap(&p->request))
 		return take_out_next(p, err);
 	if (r->err.kind)
 		return reply_err(p, &r->err, err);
@@ -521,7 +522,7 @@ static int begin_live(struct requests *p, struct err *err)
 	int rc = m->type == MSG_LIVE_LIST ? livework_list(p->live, &why) :
 		 livework_off(p->live, (pid_t)m->num[MSG_LIVE_OFF_pid], &m->digest[0], &why);
 
-	return rc == 0 ? 0 : refuse_live(p, &why, err);
+	return rc == 0 ? 0 : refuse(p, &why, err);
 }
 
 static int check(struct requests *p, struct err *err)
@@ -568,8 +569,7 @@ int requests_take(struct requests *p, struct msg *m, struct err *err)
 	p->request = *m;
 	switch (m->type) {
 	case MSG_OPEN_FILE:
-		fd = open_elf(p, m->text, &why);
-		return reply_fd(p, fd, &why, err);
+		return reply_fd(p, open_elf(p, m->text, &why), &why, err);
 	case MSG_OPEN_POLICY:
 		fd = dropins_open(p->options->policy, ROLE_POLICY_MAX, &why);
 		return reply_fd(p, fd, &why, err);

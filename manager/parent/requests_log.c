@@ -14,11 +14,19 @@
 #include "manager/parent/log.h"
 #include "manager/parent/printable.h"
 
+/* Then nothing was done, nor to be done. */
+static bool is_dry_run(const struct msg *m)
+{
+	return m->type == MSG_RESTORE && m->num[MSG_RESTORE_dry_run];
+}
+
 void requests_log_refused(const struct msg *request, const struct err *why)
 {
 	const struct log_event e = { NULL, "refused", request->text, 0 };
 	char text[PRINTABLE_MAX];
 
+	if (is_dry_run(request))
+		return;
 	printable(why->text, text);
 	role_event(LEVEL_WARNING, &e, "%s refused: %s",
 		   request->type == MSG_RESTORE ? "restore" :
@@ -31,6 +39,8 @@ void requests_log_done(const struct msg *request, const struct install_done *don
 	bool restored = m->type == MSG_RESTORE;
 	char path[PRINTABLE_MAX], also[1024], others[PRINTABLE_MAX], now[65], before[65];
 
+	if (is_dry_run(m))
+		return;
 	printable(m->text, path);
 	install_done_text(done, also, sizeof(also));
 	printable(also, others);

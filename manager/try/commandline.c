@@ -140,7 +140,7 @@ int commandline_resolve(char *const *argv, struct commandline *out, struct err *
 	}
 	char *real = c.program && is_program(c.program) ? realpath(c.program, NULL) : NULL;
 	if (!real || depth == DEPTH_MAX) {
-		err_set(err, ERR_USAGE, "'%s': %s", argv[0],
+		err_set(err, ERR_SYS, "'%s': %s", argv[0],
 			real ? "scripts of scripts" : strerror(errno));
 		free(real);
 		commandline_free(&c);

@@ -208,7 +208,7 @@ static int run_command(const struct keeper_spec *s, const struct loaderpath *pat
 	if (pid < 0)
 		return fail("fork", &r->err);
 	r->status = wait_for(pid, watch);
-	return bad ? err_set(&r->err, ERR_USAGE, "'%s': %s", s->argv[0], strerror(e)) : 0;
+	return bad ? err_set(&r->err, ERR_SYS, "'%s': %s", s->argv[0], strerror(e)) : 0;
 }
 
 static int run_sampled(const struct keeper_spec *s, struct keeper_result *r)
@@ -221,10 +221,6 @@ static int run_sampled(const struct keeper_spec *s, struct keeper_result *r)
 	if (record_command(&o, &got, &err) == 0) {
 		r->status = got.exit_status;
 		return 0;
-	}
-	if (err.kind == ERR_USAGE) {	/* it is the command that cannot be started */
-		r->err = err;
-		return -1;
 	}
 	(void)snprintf(r->unsampled, sizeof(r->unsampled), "%.255s", err.text);
 	r->watched = true;

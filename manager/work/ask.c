@@ -247,6 +247,7 @@ int ask_restore(struct ask *a, const struct ask_restore *r, const struct ask_lim
 	m.num[MSG_RESTORE_memory_mib] = limits->memory_mib;
 	m.num[MSG_RESTORE_cpu_s] = limits->cpu_s;
 	m.num[MSG_RESTORE_background] = a->yields != YIELD_NEVER;
+	m.num[MSG_RESTORE_dry_run] = r->dry_run;
 	return set_path(&m, r->path, err) < 0 ? -1 : ask(a, &m, 0, err);
 }
 

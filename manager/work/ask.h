@@ -98,6 +98,7 @@ struct ask_restore {
 	 * that is not `expected`: then with that generation's block map, else -1 */
 	struct digest expected, original, generation;
 	int map_fd;
+	bool dry_run;			/* would it be put back? */
 };
 
 /* When the socket has something: takes in all of it.  -1: the parent has ended. */

@@ -275,9 +275,13 @@ int work_reoptimize(struct work *w, const char *path, bool dry_run, struct answe
 /* The same by this profile alone, of whoever has made it; samples need not be there. */
 int work_keep(struct work *w, const char *path, struct bytes profile, struct answer *to,
 	      struct err *err);
-/* The original back (work_restore.c).  `force`: also over what was a generation and has been
- * edited since; over nothing else that is not ours. */
-int work_restore(struct work *w, const char *path, bool force, struct answer *to,
+/* The original back (work_restore.c). */
+struct work_restoring {
+	bool force;		/* also over what was a generation and has been edited since;
+				 * over nothing else that is not ours */
+	bool dry_run;		/* it is said that it would be, or refused as it would be */
+};
+int work_restore(struct work *w, const char *path, struct work_restoring how, struct answer *to,
 		 struct err *err);
 /* The file at the path is no generation.  Was it one, before somebody edited it?  1: *of has
  * its digest and original; 0 none that is known; -1 failed (work_derived.c). */

@@ -210,7 +210,7 @@ static int quarantine(struct work *w, const struct store_module *m,
 int work_take_back(struct work *w, struct store_module *m, const struct store_generation *g,
 		   enum store_state state, const char *why, struct err *err)
 {
-	if (work_restore(w, m->path, false, NULL, err) < 0 ||
+	if (work_restore(w, m->path, (struct work_restoring){ 0 }, NULL, err) < 0 ||
 	    store_generation_state(w->store, g->id, state, why, err) < 0 ||
 	    store_module_by_id(w->store, m->id, m, err) < 0)
 		return -1;

@@ -53,6 +53,7 @@ static int lay_out(struct work *w, struct err *err)
 
 static void stop_counting(struct work *w, const char *path)
 {
+	const struct work_restoring how = { .force = false };
 	struct store_counting c;
 	struct store_module m;
 	struct err err;
@@ -60,7 +61,7 @@ static void stop_counting(struct work *w, const char *path)
 	if (store_module_by_path(w->store, path, &m, &err) == 1 &&
 	    store_counting_get(w->store, m.id, &c, &err) == 1 &&
 	    (c.ended_ns ? work_counting_ends(w, m.id, &err)
-			: work_restore(w, path, false, NULL, &err)) < 0) {
+			: work_restore(w, path, how, NULL, &err)) < 0) {
 		role_log_err(&err);
 		work_count_put_off(w, path);
 	}

@@ -69,24 +69,53 @@ static int look_for_edited(struct work *w, const struct store_module *m, bool fo
 	return 1;
 }
 
-/* The swap; of == NULL: the generation itself is at the path, else that one, edited.  under[]:
- * what was done under other names. */
+/* What the parent is asked; of == NULL: the generation itself is at the path, else that one,
+ * edited.  r->map_fd is the caller's. */
+static int make_request(struct work *w, const struct store_module *m,
+			const struct store_generation *of, struct ask_restore *r,
+			struct err *err)
+{
+	*r = (struct ask_restore){ .path = m->path, .expected = m->present,
+				   .original = of ? of->original : m->original,
+				   .generation = of ? of->digest : m->present,
+				   .map_fd = -1 };
+	return of && (r->map_fd = work_map_file(w, &of->digest, err)) < 0 ? -1 : 0;
+}
+
+/* What would be refused is refused. */
+static int say_would(struct work *w, const struct store_module *m,
+		     const struct store_generation *of, struct answer *to, struct err *err)
+{
+	struct ask_limits limits = work_limits(w->policy);
+	struct ask_restore r;
+
+	if (make_request(w, m, of, &r, err) < 0)
+		return -1;
+	r.dry_run = true;
+	int rc = ask_restore(w->ask, &r, &limits, err);
+	if (rc == 0)
+		answer_line(to, "%s: would get its original back%s%s", m->path,
+			    of ? ", and what somebody changed would be lost" : "",
+			    w->ask->reply.text);
+	if (r.map_fd >= 0)
+		close(r.map_fd);
+	return rc;
+}
+
+/* The swap.  under[]: what was done under other names. */
 static int put_back(struct work *w, const struct store_module *m,
 		    const struct store_generation *of, char under[UNDER_MAX], struct err *err)
 {
 	struct ask_limits limits = work_limits(w->policy);
-	struct ask_restore r = { .path = m->path, .expected = m->present,
-				 .original = of ? of->original : m->original,
-				 .generation = of ? of->digest : m->present,
-				 .map_fd = -1 };
-	struct store_intent intent = { .what = "restore", .from = m->present,
-				       .to = r.original };
+	struct store_intent intent = { .what = "restore", .from = m->present };
+	struct ask_restore r;
 	struct err why = { 0 };
 
+	if (make_request(w, m, of, &r, err) < 0)
+		return -1;
+	intent.to = r.original;
 	/* looked at: fits */
 	(void)snprintf(intent.path, sizeof(intent.path), "%s", m->path);
-	if (of && (r.map_fd = work_map_file(w, &of->digest, err)) < 0)
-		return -1;
 	/* A database that cannot be written, on a full disk, does not hold up the original. */
 	bool noted = store_intent_begin(w->store, &intent, &why) == 0;
 	if (!noted)
@@ -133,20 +162,20 @@ static void say_unnoted(const char *path, const struct err *why, struct answer *
 }
 
 /* Nothing of ours is at the path.  0: *of is what to put back all the same. */
-static int not_ours(struct work *w, const struct store_module *m, bool force, struct answer *to,
-		    struct store_generation *of, struct err *err)
+static int not_ours(struct work *w, const struct store_module *m, struct work_restoring how,
+		    struct answer *to, struct store_generation *of, struct err *err)
 {
 	struct store_counting c;
-	int rc = look_for_edited(w, m, force, to, of, err);
+	int rc = look_for_edited(w, m, how.force, to, of, err);
 
-	if (rc <= 0)
+	if (rc <= 0 || how.dry_run)
 		return rc;
 	/* What has been counted of it would be a reason to lay it out at the next idle time. */
 	rc = store_counting_get(w->store, m->id, &c, err);
 	return rc < 0 || (rc > 0 && begin_anew(w, m, err) < 0) ? -1 : 1;
 }
 
-int work_restore(struct work *w, const char *path, bool force, struct answer *to,
+int work_restore(struct work *w, const char *path, struct work_restoring how, struct answer *to,
 		 struct err *err)
 {
 	struct store_generation g = { 0 };
@@ -157,9 +186,11 @@ int work_restore(struct work *w, const char *path, bool force, struct answer *to
 	if (work_find_known(w, path, &m, err) < 0 || work_look_at_once(w, path, &m, err) < 0)
 		return -1;
 	bool edited = !m.generation;
-	int rc = edited ? not_ours(w, &m, force, to, &g, err) : 0;
+	int rc = edited ? not_ours(w, &m, how, to, &g, err) : 0;
 	if (rc)
 		return rc < 0 ? -1 : 0;
+	if (how.dry_run)
+		return say_would(w, &m, edited ? &g : NULL, to, err);
 	struct digest from = m.present;
 	uint32_t number = edited ? g.number : m.generation;
 	answer_progress(to, "%s: putting its original back", path);

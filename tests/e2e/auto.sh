@@ -26,6 +26,7 @@ check "what comes later holds" fails 3 auto on
 check "which is said" grep -q "'$dropins/90-mine.yaml' says otherwise, and comes behind '$dropins/50-auto.yaml'" "$root/out"
 check "nothing was written for that" cmp "$root/before" "$dropins/50-auto.yaml"
 check "it is the file that is told" says "automatic is off by '$dropins/90-mine.yaml'\$" auto
+check "also where it was asked for the same" says "automatic is off by '$dropins/90-mine.yaml'\$" auto off
 mv "$dropins/50-auto.yaml" "$root/50-auto.yaml"
 check "also where it is alone" says "automatic is off by '$dropins/90-mine.yaml'\$" auto
 mv "$root/50-auto.yaml" "$dropins"

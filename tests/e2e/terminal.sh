@@ -62,8 +62,7 @@ check "restore --all says that there is nothing" said 0 "no module has a generat
 check "verify --packages does" said 0 "no module has a generation" verify --packages
 check "nothing known of it: explain" said 1 "no samples of such a module" explain nosuch
 check "nothing known of it: report" said 1 "no samples of such a module" report nosuch
-check "nothing known of it: history" said 1 "nothing is known of it" history /usr/bin/nosuch
-for c in verify undo "undo --force" report-bug; do
+for c in verify undo "undo --force" report-bug history; do
 	check "nothing known of it: $c" said 1 "no samples of such a module" $c /usr/bin/nosuch
 done
 check "which is said once" [ "$(ctl verify /usr/bin/nosuch 2>&1 | grep -c "no samples of such")" = 1 ]
@@ -83,6 +82,7 @@ runs() {		# PATH: until it has samples enough
 	return 1
 }
 check "programs run" runs
+check "nothing was done to one that is known" said 0 "^nothing has been done to it so far" history "$root/bin/gzip"
 check "one is laid out" ctl reoptimize "$root/$long/sort"
 for columns in 80 200; do
 	all_commands $columns

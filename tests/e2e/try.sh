@@ -95,10 +95,10 @@ for user in $users; do
 	try --save="$T/tmp/no/such" -- "$T/tried"
 	is "nothing can be saved there" 1 "--save: '$T/tmp/no': No such file"
 	try -- no-such-program
-	is "there is no such program" 2 "'no-such-program': No such file"
+	is "there is no such program" 1 "'no-such-program': No such file"
 	printf '#!%s/tried\n' "$T" >"$T/closed"
 	try -- "$T/closed"
-	is "a script may not be run" 2 "try: '$T/closed': Permission denied"
+	is "a script may not be run" 1 "try: '$T/closed': Permission denied"
 	# on a slow machine it runs long enough for the library's layout
 	try -- sh -c "exit 4"
 	is "nothing of a command is worth it, and no layout of nothing is told" "1 3" "try: [^:]*\(; '[^':]*': [^':]*\|: [^':]*\)$\|$same"
@@ -134,6 +134,7 @@ done
 begin() {		# COMMAND...: in the background, until it says $wait_for
 	set -- env --default-signal TMPDIR="$T/tmp" "$T/bin/morphctl" try --time=60 -- "$@"
 	[ "$user" = "$(id -un)" ] || set -- setpriv --reuid "$user" --regid "$(id -g "$user")" --clear-groups "$@"
+	: >"$T/out" 2>"$T/err"		# what the one before said is not waited for
 	(exec "$@" >"$T/out" 2>"$T/err" </dev/null) &
 	pid=$!
 	for _ in $(seq 600); do said "$wait_for" && break; sleep 0.1; done

@@ -76,10 +76,11 @@ check "a word of policy" named "policy: unknown word 'chek'; did you mean 'check
 check "of auto" named "auto: unknown word 'onn'; did you mean 'on'" auto onn
 check "of share" named "share: unknown word 'nwo'; did you mean 'now'" share nwo
 check "that is not near" named "share: unknown word 'frobnicate'$" share frobnicate
-for c in annotate "annotate x" explain report-bug; do
+for c in annotate "annotate x" explain report-bug policy keep "keep a" cfg "cfg a --dot"; do
 	check "$c: an argument is missing" eval "named ': an argument is missing' $c && named '^usage: ' $c"
 done
-for c in "annotate a b" "explain a" "report-bug a" "report a" "history a"; do
+for c in "annotate a b" "explain a" "report-bug a" "report a" "report --log=x a" "annotate a b --log=x" "history a" \
+	"auto on" "keep a b" "cfg a b" look pause saved "saved --since=1d" metrics "metrics --prometheus" "status --check"; do
 	check "$c surplus" named ": unexpected argument 'surplus'" $c surplus
 done
 check "a rate" named "record: --rate: 'abc' is no number" record -o x --rate=abc -- true
@@ -89,6 +90,8 @@ check "bytes with registers" named "record: --registers: '99999999' is no multip
 check "a time of try" named "try: --time: 'abc' is no time in seconds" try --time=abc -- true
 check "of a turn" named "try: --turn: '0' is no time in seconds" try --pid=1 --turn=0
 check "of live" named "live: --burst: 'abc' is no time in seconds" live --burst=abc 1
+check "a command that is not there: try" said 1 "'no-such-command': No such file" morphctl try -- no-such-command
+check "and record" said 1 "record 'no-such-command'" morphctl record -o /dev/null -- no-such-command
 check "two ways to verify" named "verify: --packages stands alone" verify --all --packages
 check "options come in any order" said 1 "does not answer" morphctl --socket "$nobody" annotate --blocks a b
 check "a file behind --" said 1 "'--all': no such file" morphctl --socket "$nobody" verify -- --all

@@ -126,6 +126,19 @@ check "nor all of the history" hasnot "$p1" as $two history
 check "another one cannot restore it" refused as $two restore "$p1"
 check "nor with --all" hasnot "$p1" as $two restore --all
 check "it is proven to him" as $one verify "$p1"
+check "it would be restored" has "$p1: would get its original back" as $one restore --dry-run "$p1"
+check "and all that is his" has "$p1: would get its original back" as $one restore --all --dry-run
+check "which nobody else is told" refused as $two restore --dry-run "$p1"
+check "and it is a generation still" [ "$(sha "$p1")" != "$(sha "$root/orig/gzip")" ]
+copy=$root/$one/copy
+cp -p "$p1" "$copy"
+for i in 1 2 3; do "$copy" -9 <"$root/data"; done >/dev/null
+check "a copy of it has samples" eval 'taken_in && has "$copy" as $one list'
+for how in --dry-run ""; do
+	as $one restore $how "$copy" >"$root/said"
+	check "a copy is root's to restore: restore $how ($?)" [ $? = 3 ]
+	check "which is said" grep -q "the ledger knows no such generation.*root's .morphctl undo" "$root/said"
+done
 check "he can restore it" as $one restore "$p1"
 check "it is the original" same_file "$p1" "$root/orig/gzip"
 check "and still his" [ "$(stat -c %u "$p1")" = $one ]

@@ -86,6 +86,20 @@ for shell in zsh fish; do
 	command -v $shell >/dev/null && { $shell -n etc/morph.$shell-completion && ok "completion for $shell" ||
 		not_ok "completion for $shell"; }
 done
+offers() {		# LINE WORD...: these, and nothing else
+	local out
+	out=$(cd "$T/fake" && HOME=$T PATH=${morphctl:-$(realpath "$OLDPWD/$B")}:$PATH fish --no-config -c \
+		"source $OLDPWD/etc/morph.fish-completion; complete -C '$1'" | tr '\n' ' ')
+	[ "$out" = "${*:2}${2:+ }" ] && ok "fish offers for '$1': ${*:2}" || { not_ok "fish offers for '$1': ${*:2}"; note "$out"; }
+}
+if command -v fish >/dev/null; then
+	offers "morphctl auto " off on
+	offers "morphctl --socket x auto of" off
+	offers "morphctl policy " check reload show
+	offers "morphctl list "
+	offers "morphctl --socket x list --" --all
+	morphctl=$T/fake offers "morphctl policy show " /usr/bin/known morphctl
+fi
 # cmocka is a package for make check only
 built=$(make -n B="$T/none" all "$T/none/bench/pairs")
 [ -n "$built" ] && ! grep -q 'tests/unit\|cmocka' <<<"$built" && ok "the demonstration builds nothing of the unit tests" ||

@@ -172,6 +172,7 @@ static const char *const asked[][MOST_ARGS] = {
 	{ "explain", "tool" }, { "reoptimize", "@" }, { "reoptimize", "@", "--dry-run" },
 	{ "reoptimize", "@", "--wait" }, { "keep", "@", "morph-profile 2" },
 	{ "restore", "@" }, { "restore", "@", "--force" },
+	{ "restore", "@", "--dry-run" }, { "restore", "--all", "--dry-run" },
 	{ "restore", "--all" }, { "verify", "@" }, { "verify", "--all" }, { "verify", "tool" },
 	{ "overview" }, { "saved" }, { "saved", "--since=1" }, { "checksums" }, { "look" },
 	{ "share" }, { "share", "now" },

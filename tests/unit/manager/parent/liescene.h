@@ -118,15 +118,22 @@ static inline int install(struct fixture *f, const char *path, struct digest exp
 	return ask(f, &m, NULL);
 }
 
-static inline int restore(struct fixture *f, const char *path, struct digest expected,
-		   struct digest original)
+static inline int ask_back(struct fixture *f, const char *path, struct digest expected,
+		    struct digest original, bool dry_run)
 {
 	struct msg m = { .type = MSG_RESTORE, .digest = { expected, original, expected } };
 
 	m.num[MSG_RESTORE_memory_mib] = 4096;
 	m.num[MSG_RESTORE_cpu_s] = 10;
+	m.num[MSG_RESTORE_dry_run] = dry_run;
 	(void)snprintf(m.text, sizeof(m.text), "%s", path);
 	return ask(f, &m, NULL);
+}
+
+static inline int restore(struct fixture *f, const char *path, struct digest expected,
+		   struct digest original)
+{
+	return ask_back(f, path, expected, original, false);
 }
 
 static inline int open_fds(void)

@@ -220,6 +220,25 @@ static void what_was_installed_before_the_ledger_is_left_to_undo(void **state)
 	assert_true(holds(f->theirs, &f->their_original));
 }
 
+/* What a dry run says is what would come of it, and it does nothing. */
+static void a_dry_run_promises_what_would_be_done(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(ask_back(f, f->theirs, f->their_generation, f->their_original, true),
+			 ERR_NONE);
+	assert_true(holds(f->theirs, &f->their_generation));
+	refused(f, ask_back(f, f->theirs, f->their_generation, f->p.original, true),
+		"root's `morphctl undo` puts its original back");
+	refused(f, ask_back(f, f->p.path, f->p.original, f->their_original, true),
+		"the ledger knows no such generation");
+	assert_false(f->requests.swap_failed);
+	assert_true(holds(f->p.path, &f->p.original));
+	assert_int_equal(restore(f, f->theirs, f->their_generation, f->their_original),
+			 ERR_NONE);
+	assert_true(holds(f->theirs, &f->their_original));
+}
+
 static void a_damaged_entry_binds_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -471,6 +490,7 @@ int main(void)
 		LIE(a_bind_mount_of_it_is_another_path),
 		LIE(one_original_of_two_paths_comes_back_to_both),
 		LIE(what_was_installed_before_the_ledger_is_left_to_undo),
+		LIE(a_dry_run_promises_what_would_be_done),
 		LIE(a_damaged_entry_binds_nothing),
 		LIE(elsewhere_nothing_is_opened_or_replaced),
 		LIE(core_files_are_not_opened),

@@ -360,13 +360,35 @@ static void who_wants_the_original_keeps_it(void **state)
 	(void)state;
 	counts(8, &(struct store_counting_speed){ .all_s = 1 });
 	work_count_end(&w);
-	assert_int_equal(work_restore(&w, path, false, NULL, &err), 0);
+	assert_int_equal(work_restore(&w, path, (struct work_restoring){ 0 }, NULL, &err), 0);
 	assert_int_equal(restores, 1);
 	assert_int_equal(store_counting_get(w.store, m.id, &c, &err), 0);
 	assert_int_equal(work_count_ready(&w, at, &err), 0);
 	assert_int_equal(store_use_get(w.store, m.id, &use, &err), 0);
 	assert_string_equal(use.verdict, decide_put_back);
 	store_profile_free(&use.recent);
+}
+
+/* Whether it is at the path or not, it is said what would be done, and it goes on. */
+static void a_dry_run_changes_nothing(void **state)
+{
+	const struct work_restoring dry = { .dry_run = true };
+	struct store_counting c;
+	struct err err = { 0 };
+
+	(void)state;
+	counts(DECIDE_COUNT_RUNS, &(struct store_counting_speed){ .all_s = 1 });
+	assert_int_equal(work_restore(&w, path, dry, NULL, &err), 0);
+	assert_int_equal(restores, 0);
+	assert_int_equal(now().generation, 1);
+	refuses = true;
+	assert_int_equal(work_restore(&w, path, dry, NULL, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	refuses = false;
+	work_count_end(&w);
+	assert_int_equal(restores, 1);
+	assert_int_equal(work_restore(&w, path, dry, NULL, &err), 0);
+	assert_int_equal(store_counting_get(w.store, m.id, &c, &err), 1);
 }
 
 /* Laid out it is not then, and what has been counted is no reason to. */
@@ -404,6 +426,7 @@ int main(void)
 		TEST(what_cannot_go_does_not_keep_the_others),
 		TEST(nor_does_it_where_the_policy_wants_none),
 		TEST(who_wants_the_original_keeps_it),
+		TEST(a_dry_run_changes_nothing),
 		TEST(what_the_policy_does_not_want_is_over),
 	};
 

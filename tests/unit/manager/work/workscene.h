@@ -73,11 +73,12 @@ static void answer(const struct msg *q)
 	} else if (q->type == MSG_RUN_JOB && run_job) {
 		run_job(q, &r);
 	} else if (q->type == MSG_RESTORE && !refuses) {
-		restores++;
+		restores += !q->num[MSG_RESTORE_dry_run];
 		assert_string_equal(q->text, path);
 		assert_true(digest_equal(&q->digest[0], &m.present) &&
 			    digest_equal(&q->digest[1], &m.original));
-		put_file(path, "the original");
+		if (!q->num[MSG_RESTORE_dry_run])
+			put_file(path, "the original");
 	} else {
 		r.num[MSG_REPLY_status] = ERR_REFUSED;
 		strcpy(r.text, "no");
