@@ -207,13 +207,12 @@ static void set_op(struct effect *e, enum effect_op op, int a, int b, int c)
 	e->c = (uint8_t)c;
 }
 
-static void classify_lea(struct effect *e, const struct full *f, vaddr addr)
+static void classify_lea(struct effect *e, const struct full *f)
 {
 	const ZydisDecodedOperand *mem = &f->op[1];
 
 	if (mem->mem.base == ZYDIS_REGISTER_RIP && mem->mem.index == ZYDIS_REGISTER_NONE) {
 		set_op(e, FX_BASE, e->a, 0, 0);
-		e->value = addr + f->in.length + (vaddr)mem->mem.disp.value;
 	} else if (is_indexed(mem, 1) && mem->mem.base != mem->mem.index) {
 		set_op(e, FX_SUM, e->a, gpr(mem->mem.base), gpr(mem->mem.index));
 		e->reads = 0;
@@ -237,7 +236,7 @@ static void classify_word(struct effect *e, const struct full *f)
 }
 
 /* Instructions that write a 64-bit register and may stand on the way to a table. */
-static void classify_write(struct effect *e, const struct full *f, vaddr addr)
+static void classify_write(struct effect *e, const struct full *f)
 {
 	const ZydisDecodedOperand *src = &f->op[1];
 
@@ -253,7 +252,7 @@ static void classify_write(struct effect *e, const struct full *f, vaddr addr)
 		}
 		break;
 	case ZYDIS_MNEMONIC_LEA:
-		classify_lea(e, f, addr);
+		classify_lea(e, f);
 		break;
 	case ZYDIS_MNEMONIC_MOVSXD:
 		if (is_indexed(src, 4) && src->mem.base != src->mem.index) {
@@ -330,7 +329,7 @@ static void classify_sum(struct effect *e, const struct full *f)
 	e->reads = 0;
 }
 
-static void classify_plain(struct effect *e, const struct full *f, vaddr addr)
+static void classify_plain(struct effect *e, const struct full *f)
 {
 	const ZydisDecodedOperand *x = &f->op[0], *y = &f->op[1];
 
@@ -364,7 +363,7 @@ static void classify_plain(struct effect *e, const struct full *f, vaddr addr)
 	if (f->in.operand_count_visible != 2)
 		return;
 	if (is_gpr64(x))
-		classify_write(e, f, addr);
+		classify_write(e, f);
 	else if (is_gpr32(x) && f->in.mnemonic == ZYDIS_MNEMONIC_MOV)
 		classify_word(e, f);
 	if (e->op != FX_NONE || (!is_gpr64(x) && !is_gpr32(x)))
@@ -467,17 +466,16 @@ static uint16_t high_writes(const struct full *f)
 	return mask;
 }
 
-/* Of the instruction that code begins with; false when Zydis does not know its operands. */
-static bool ask(struct bytes code, vaddr addr, const struct insn *insn, vaddr target,
-		struct effect *out)
+/* Of the instruction that code begins with, but for what depends on its place; false when Zydis
+ * does not know its operands. */
+static bool ask(struct bytes code, const struct insn *insn, struct effect *out)
 {
 	enum { RSP = 4 };
 	struct full f;
 
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code.p, insn->len, &f.in, f.op)))
 		return false;
-	struct effect e = { .kind = insn->kind, .len = insn->len,
-			    .target = insn_is_branch(insn) ? target : 0 };
+	struct effect e = { .kind = insn->kind, .len = insn->len };
 
 	*out = e;
 	if (insn->kind == INSN_NOP)
@@ -504,17 +502,26 @@ static bool ask(struct bytes code, vaddr addr, const struct insn *insn, vaddr ta
 	e.faults = may_fault(&f);
 	if (ignores_operand(&f))
 		e.reads = e.low_reads = e.word_reads = 0;
-	if ((insn->kind == INSN_IJMP || insn->kind == INSN_ICALL) && insn->field)
-		e.slot = target;
 	if (((e.kills | e.clobbers) >> RSP & 1) && insn->kind != INSN_RET &&
 	    insn->kind != INSN_CALL && insn->kind != INSN_ICALL)
 		classify_stack(&e, &f);
 	if (insn->kind == INSN_IJMP)
 		classify_jump(&e, &f);
 	else if (insn->kind == INSN_PLAIN)
-		classify_plain(&e, &f, addr);
+		classify_plain(&e, &f);
 	*out = e;
 	return true;
+}
+
+/* What the instruction's field means where it stands. */
+static void set_target(struct effect *e, const struct insn *insn, vaddr target)
+{
+	if (insn_is_branch(insn))
+		e->target = target;
+	else if (insn->kind == INSN_IJMP || insn->kind == INSN_ICALL)
+		e->slot = target;
+	else if (e->op == FX_BASE)
+		e->value = target;
 }
 
 bool effect_decode(struct bytes code, vaddr addr, struct effect *out)
@@ -525,19 +532,20 @@ bool effect_decode(struct bytes code, vaddr addr, struct effect *out)
 
 	if (!insn_decode(code, addr, &insn, &target))
 		return false;
-	/* What has a field is another one elsewhere. */
-	uint64_t key = insn.field ? 0 : bytememo_key((struct bytes){ code.p, insn.len });
+	uint64_t key = bytememo_key_placed((struct bytes){ code.p, insn.len }, &insn);
 	uint32_t slot = bytememo_slot(key);
 
 	if (key && memo[slot].key == key) {
 		*out = memo[slot].effect;
-		return true;
+	} else {
+		if (!ask(code, &insn, out))
+			return false;
+		if (key) {
+			memo[slot].key = key;
+			memo[slot].effect = *out;
+		}
 	}
-	if (!ask(code, addr, &insn, target, out))
-		return false;
-	if (key) {
-		memo[slot].key = key;
-		memo[slot].effect = *out;
-	}
+	if (insn.field)
+		set_target(out, &insn, target);
 	return true;
 }

@@ -25,6 +25,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "lib/search.h"
 #include "postmorph/ir/ir.h"
 
 struct code {
@@ -166,31 +167,14 @@ uint32_t edgecounter_write(const struct edgecounters *all, const struct edgecoun
 	return c.n;
 }
 
-/* Negative when `x` stands before the place. */
-static int compare(const struct edgecounter *x, uint32_t block, enum edgecounter_at at,
-		   uint32_t where)
+/* The first of block `block` that does not stand before the place. */
+static const struct edgecounter *lower_bound(const struct edgecounter_fn *f, uint32_t block,
+					     enum edgecounter_at at, uint32_t where)
 {
-	if (x->block != block)
-		return x->block < block ? -1 : 1;
-	if (x->at != at)
-		return x->at < at ? -1 : 1;
-	return x->where < where ? -1 : x->where > where;
-}
+	const struct edgecounter *v = f->v;
 
-static uint32_t lower_bound(const struct edgecounter_fn *f, uint32_t block,
-			    enum edgecounter_at at, uint32_t where)
-{
-	uint32_t lo = 0, hi = f->n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (compare(&f->v[mid], block, at, where) < 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return v + search_first(i, f->first[block], f->first[block + 1],
+				v[i].at < at || (v[i].at == at && v[i].where < where));
 }
 
 const struct edgecounter *edgecounter_look_up(const struct edgecounters *all, uint32_t fn,
@@ -201,9 +185,9 @@ const struct edgecounter *edgecounter_look_up(const struct edgecounters *all, ui
 
 	if (f->n == 0)
 		return NULL;
-	uint32_t i = lower_bound(f, block, at, where);
+	const struct edgecounter *c = lower_bound(f, block, at, where);
 
-	return i < f->n && compare(&f->v[i], block, at, where) == 0 ? &f->v[i] : NULL;
+	return c < f->v + f->first[block + 1] && c->at == at && c->where == where ? c : NULL;
 }
 
 const struct edgecounter *edgecounter_entries(const struct edgecounters *all, uint32_t fn,
@@ -213,9 +197,8 @@ const struct edgecounter *edgecounter_entries(const struct edgecounters *all, ui
 	if (!all || all->fn[fn].n == 0)
 		return NULL;
 	const struct edgecounter_fn *f = &all->fn[fn];
-	uint32_t i = lower_bound(f, block, EDGECOUNTER_ENTRY, 0);
+	const struct edgecounter *c = lower_bound(f, block, EDGECOUNTER_ENTRY, 0);
 
-	while (i + *n < f->n && f->v[i + *n].block == block)
-		++*n;
-	return *n ? &f->v[i] : NULL;
+	*n = (uint32_t)(f->v + f->first[block + 1] - c);
+	return *n ? c : NULL;
 }

@@ -44,6 +44,7 @@ struct edgecounter {
 struct edgecounter_fn {
 	struct edgecounter *v;	/* [n] ascending by block, at, where */
 	uint32_t n;
+	uint32_t *first;	/* [nblock + 1] of each block's, in v; NULL if there are none */
 	bool jumps;		/* some of them jump: to images of pinned blocks */
 	/* [ntable] the block that jumps through the table; NO_BLOCK if several do */
 	uint32_t *table_user;

@@ -58,15 +58,26 @@ bool instrument_has_counter(const struct countgraph *g, uint32_t edge)
 	return g->flow.edge[edge].counted && !(e->kind == COUNTEDGE_TABLE && e->shared);
 }
 
-static bool records_target(const struct instrument *in, const struct plt *plt,
-			 const struct block *b, const struct insn *insn, const uint32_t *user)
+/* The functions get the numbers of their counters and sites. */
+struct numbering {
+	struct instrument *in;
+	struct plt plt;
+	struct arena *a;
+	VEC(struct instrument_site) site;
+	struct edgecounters *counters;		/* NULL: only the numbers are wanted */
+	VEC(struct edgecounter) counter;	/* of the function at hand */
+};
+
+static bool records_target(const struct numbering *n, const struct block *b,
+			   const struct insn *insn, const uint32_t *user)
 {
 	if (insn->kind != INSN_ICALL && insn->kind != INSN_IJMP)
 		return false;
 	if (insn->kind == INSN_IJMP && b->table != NO_TABLE)
 		return user[b->table] == NO_BLOCK;
-	return !insn->field || !plt_name(plt, insn_target(insn, prog_insn_bytes(in->prog, insn),
-							  prog_insn_addr(in->prog, insn)));
+	const struct prog *prog = n->in->prog;
+	return !insn->field || !plt_name(&n->plt, insn_target(insn, prog_insn_bytes(prog, insn),
+							      prog_insn_addr(prog, insn)));
 }
 
 /* A computed jump that may stay inside its function, where some labels keep their original
@@ -79,11 +90,6 @@ static bool may_stay(const struct fn *fn, uint32_t insn)
 			       fn->jump[i].kind != JUMP_TABLE && fn->jump[i].kind != JUMP_TAIL;
 	return false;
 }
-
-struct sites {
-	struct arena *a;
-	VEC(struct instrument_site) v;
-};
 
 void instrument_graph(const struct instrument *in, uint32_t f, struct arena *a,
 		      struct countgraph *out)
@@ -108,10 +114,75 @@ static bool is_fit(const struct instrument *in, uint32_t f, const struct countgr
 	return true;
 }
 
-static void number_fn(struct instrument *in, const struct plt *plt, uint32_t f,
-		      struct arena *scratch, struct sites *sites)
+static struct edgecounter counter_on(const struct countedge *e, uint32_t number)
 {
+	static const uint8_t at[] = {
+		[COUNTEDGE_PIECE] = EDGECOUNTER_BEFORE, [COUNTEDGE_FALL] = EDGECOUNTER_FALL,
+		[COUNTEDGE_TAKEN] = EDGECOUNTER_TAKEN, [COUNTEDGE_TABLE] = EDGECOUNTER_ENTRY,
+	};
+	bool placed = e->kind == COUNTEDGE_PIECE || e->kind == COUNTEDGE_TABLE;
+
+	return (struct edgecounter){ .block = e->block, .at = at[e->kind], .saved = e->saved,
+				     .where = placed ? e->where : 0, .number = number };
+}
+
+static int by_place(const void *x, const void *y)
+{
+	const struct edgecounter *a = x, *b = y;
+
+	if (a->block != b->block)
+		return a->block < b->block ? -1 : 1;
+	if (a->at != b->at)
+		return a->at < b->at ? -1 : 1;
+	return a->where < b->where ? -1 : a->where > b->where;
+}
+
+/* Where each block's counters begin. */
+static uint32_t *find_firsts(const struct edgecounter_fn *c, uint32_t nblock, struct arena *a)
+{
+	uint32_t *first = arena_array(a, (size_t)nblock + 1, sizeof(*first));
+
+	for (uint32_t i = 0; i < c->n; i++)
+		first[c->v[i].block + 1]++;
+	for (uint32_t k = 0; k < nblock; k++)
+		first[k + 1] += first[k];
+	return first;
+}
+
+/* Those of function `f`, whose first numbers are `counter` and `site`. */
+static void add_counters(struct numbering *n, uint32_t f, const struct countgraph *g,
+			 uint32_t counter, uint32_t site)
+{
+	const struct fn *fn = &n->in->prog->fn[f];
+	struct edgecounter_fn *out = &n->counters->fn[f];
+
+	n->counter.n = 0;
+	for (uint32_t i = 0; i < g->flow.nedge; i++) {
+		if (!instrument_has_counter(g, i))
+			continue;
+		vec_push(n->a, &n->counter, counter_on(&g->edge[i], counter++));
+		n->counters->nentry += g->edge[i].kind == COUNTEDGE_TABLE;
+	}
+	for (; site < n->site.n; site++) {
+		const struct instrument_site *s = &n->site.v[site];
+
+		vec_push(n->a, &n->counter, ((struct edgecounter){
+			.block = s->block, .at = EDGECOUNTER_TARGET, .saved = true,
+			.where = s->insn, .number = site, .jumps = s->jumps }));
+		out->jumps |= s->jumps;
+	}
+	qsort(n->counter.v, n->counter.n, sizeof(*n->counter.v), by_place);
+	out->v = arena_dup(n->a, n->counter.v, n->counter.n * sizeof(*n->counter.v));
+	out->n = n->counter.n;
+	out->first = find_firsts(out, fn->nblock, n->a);
+	out->table_user = arena_dup(n->a, g->table_user, fn->ntable * sizeof(*g->table_user));
+}
+
+static void number_fn(struct numbering *n, uint32_t f, struct arena *scratch)
+{
+	struct instrument *in = n->in;
 	struct fn *fn = &in->prog->fn[f];
+	uint32_t counter = in->ncounter, site = n->site.n;
 	struct countgraph g;
 
 	instrument_graph(in, f, scratch, &g);
@@ -125,11 +196,13 @@ static void number_fn(struct instrument *in, const struct plt *plt, uint32_t f,
 		const struct block *b = &fn->block[k];
 
 		for (uint32_t i = 0; i < b->ninsn && !b->padding; i++)
-			if (records_target(in, plt, b, &fn->insn[b->insn + i], g.table_user))
-				vec_push(sites->a, &sites->v,
+			if (records_target(n, b, &fn->insn[b->insn + i], g.table_user))
+				vec_push(n->a, &n->site,
 					 ((struct instrument_site){
 						f, k, i, may_stay(fn, b->insn + i) }));
 	}
+	if (n->counters)
+		add_counters(n, f, &g, counter, site);
 }
 
 /* Appends the heat: the frequencies that are inferred from the profile, for functions that are
@@ -202,11 +275,11 @@ int instrument_prepare(struct bytes original, const struct instrument_choice *by
 		       struct arena *a, struct instrument *out, struct err *err)
 {
 	struct prog *prog = arena_alloc(a, sizeof(*prog));
-	struct sites sites = { .a = a };
+	struct numbering n = { .in = out, .a = a, .counters = by->counters };
 	struct bytes heat = by->heat;
-	struct plt plt;
 
-	if (prog_analyze(original, a, prog, err) < 0 || plt_read(&prog->img, a, &plt, err) < 0)
+	if (prog_analyze(original, a, prog, err) < 0 ||
+	    plt_read(&prog->img, a, &n.plt, err) < 0)
 		return -1;
 	*out = (struct instrument){ .prog = prog, .open = 1 };
 	if (by->profile) {
@@ -235,78 +308,26 @@ int instrument_prepare(struct bytes original, const struct instrument_choice *by
 	else
 		out->flags = flaglive_new(prog, a);
 	out->ncounter = COUNTSFILE_FIRST;
+	if (by->counters)
+		by->counters->fn = arena_array(a, prog->nfn, sizeof(*by->counters->fn));
 	struct arena *scratch = arena_new();
 	for (uint32_t i = 0; i < prog->norder; i++) {
-		number_fn(out, &plt, prog->order[i], scratch, &sites);
+		number_fn(&n, prog->order[i], scratch);
 		arena_reset(scratch);
 	}
 	arena_free(scratch);
 	list_moved(prog);
 	if (prog->norder == 0)
 		return err_set(err, ERR_REFUSED, "no function of it can have private counters");
-	out->site = sites.v.v;
-	out->nsite = sites.v.n;
+	out->site = n.site.v;
+	out->nsite = n.site.n;
 	return 0;
 }
 
 struct build {
 	struct instrument in;
 	struct edgecounters counters;
-	uint32_t counter, site;		/* the next numbers */
-	VEC(struct edgecounter) fn;	/* of the function at hand */
 };
-
-static struct edgecounter counter_on(const struct countedge *e, uint32_t number)
-{
-	static const uint8_t at[] = {
-		[COUNTEDGE_PIECE] = EDGECOUNTER_BEFORE, [COUNTEDGE_FALL] = EDGECOUNTER_FALL,
-		[COUNTEDGE_TAKEN] = EDGECOUNTER_TAKEN, [COUNTEDGE_TABLE] = EDGECOUNTER_ENTRY,
-	};
-	bool placed = e->kind == COUNTEDGE_PIECE || e->kind == COUNTEDGE_TABLE;
-
-	return (struct edgecounter){ .block = e->block, .at = at[e->kind], .saved = e->saved,
-				     .where = placed ? e->where : 0, .number = number };
-}
-
-static int by_place(const void *x, const void *y)
-{
-	const struct edgecounter *a = x, *b = y;
-
-	if (a->block != b->block)
-		return a->block < b->block ? -1 : 1;
-	if (a->at != b->at)
-		return a->at < b->at ? -1 : 1;
-	return a->where < b->where ? -1 : a->where > b->where;
-}
-
-static void add_counters(struct build *b, uint32_t f, struct arena *scratch)
-{
-	struct arena *a = b->in.prog->arena;
-	const struct fn *fn = &b->in.prog->fn[f];
-	struct edgecounter_fn *out = &b->counters.fn[f];
-	struct countgraph g;
-
-	b->fn.n = 0;
-	instrument_graph(&b->in, f, scratch, &g);
-	for (uint32_t i = 0; i < g.flow.nedge; i++) {
-		if (!instrument_has_counter(&g, i))
-			continue;
-		vec_push(a, &b->fn, counter_on(&g.edge[i], b->counter++));
-		b->counters.nentry += g.edge[i].kind == COUNTEDGE_TABLE;
-	}
-	for (; b->site < b->in.nsite && b->in.site[b->site].fn == f; b->site++) {
-		const struct instrument_site *s = &b->in.site[b->site];
-
-		vec_push(a, &b->fn, ((struct edgecounter){
-			.block = s->block, .at = EDGECOUNTER_TARGET, .saved = true,
-			.where = s->insn, .number = b->site, .jumps = s->jumps }));
-		out->jumps |= s->jumps;
-	}
-	qsort(b->fn.v, b->fn.n, sizeof(*b->fn.v), by_place);
-	out->v = arena_dup(a, b->fn.v, b->fn.n * sizeof(*b->fn.v));
-	out->n = b->fn.n;
-	out->table_user = arena_dup(a, g.table_user, fn->ntable * sizeof(*g.table_user));
-}
 
 /* Appends to prog->cfi all states once more with the stack lower, for edge counters that save
  * flags, and then the states of the counter runtime.  A CFA that is an expression is left as it
@@ -361,26 +382,19 @@ int edit_instrument(struct bytes original, const struct instrument_options *o,
 		    struct arena *a, struct wr *generation, struct wr *counts,
 		    struct instrument_stats *out, struct err *err)
 {
-	struct build b = { .counter = COUNTSFILE_FIRST };
+	struct build b = { 0 };
 	struct edit_stats stats = { 0 };
 	struct wr map = { 0 };
 	vaddr hi;
 
 	struct instrument_choice by = { .profile = o->profile, .uncertain = o->uncertain,
-					.is_private = o->is_private };
+					.is_private = o->is_private,
+					.counters = &b.counters };
 
 	if (instrument_prepare(original, &by, a, &b.in, err) < 0)
 		return -1;
 	struct prog *prog = b.in.prog;
 	prog->text_at = o->text_at;
-	struct arena *scratch = arena_new();
-	b.counters.fn = arena_array(a, prog->nfn, sizeof(*b.counters.fn));
-	for (uint32_t i = 0; i < prog->norder; i++) {
-		add_counters(&b, prog->order[i], scratch);
-		arena_reset(scratch);
-	}
-	arena_free(scratch);
-	assert(b.counter == b.in.ncounter && b.site == b.in.nsite);
 	add_states(&b);
 
 	struct counterruntime r = { .nslot = o->is_private ? 0 : slots_for(b.in.nsite),

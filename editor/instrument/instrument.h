@@ -53,6 +53,7 @@ int edit_counts(struct bytes original, struct bytes counts, struct arena *a, str
 /* --- shared by the two, internal --- */
 
 struct countgraph;
+struct edgecounters;
 struct flaglive;
 struct flagscan;
 
@@ -81,6 +82,9 @@ struct instrument_choice {		/* by what functions and edges are chosen */
 	/* without a profile: the heat in a file of counts, unchecked; n == 0: none */
 	struct bytes heat;
 	bool is_private;
+	/* not NULL: gets the edge counters of each function, but for their addresses, and
+	 * `nentry` */
+	struct edgecounters *counters;
 };
 
 /* Analyses the original and numbers counters and sites: the same numbers for the same original

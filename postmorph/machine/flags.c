@@ -3,9 +3,13 @@
  * The answer comes from Zydis' tables, with corrections.  The tables say that some instructions
  * write flags which they may leave alone: shifts and rotations do so when their count is zero,
  * and repeated string instructions that do nothing.
+ *
+ * Answers are remembered by the instruction's pattern, since no constant counts but that of a
+ * shift.
  */
 #include "postmorph/machine/flags.h"
 
+#include "binary/bytememo.h"
 #include "binary/decoder.h"
 
 static bool is_shift(ZydisMnemonic m)
@@ -54,15 +58,16 @@ static bool gives_back(ZydisMnemonic m)
 	       m == ZYDIS_MNEMONIC_INT || m == ZYDIS_MNEMONIC_INT1 || m == ZYDIS_MNEMONIC_INT3;
 }
 
-struct flags flags_of(struct bytes code)
+/* False when another constant may have another answer, or there is none. */
+static bool ask(struct bytes code, struct flags *out)
 {
 	ZydisDecoderContext context;
 	ZydisDecodedInstruction in;
-	struct flags none = { FLAGS_ALL, 0 };
 
+	*out = (struct flags){ FLAGS_ALL, 0 };
 	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder(), &context, code.p,
 							code.n < 15 ? code.n : 15, &in)))
-		return none;
+		return false;
 	struct flags f = { 0, 0 };
 	const ZydisAccessedFlags *z = in.cpu_flags;
 
@@ -77,5 +82,22 @@ struct flags flags_of(struct bytes code)
 	    (in.attributes &
 	     (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE)))
 		f.writes = 0;
+	*out = f;
+	return !(is_shift(in.mnemonic) && in.raw.imm[0].size);
+}
+
+struct flags flags_of(struct bytes code)
+{
+	static struct { uint64_t key; struct flags flags; } memo[BYTEMEMO_SLOTS];
+	uint64_t key = insn_pattern(code);
+	uint32_t slot = bytememo_slot(key);
+	struct flags f;
+
+	if (key && memo[slot].key == key)
+		return memo[slot].flags;
+	if (ask(code, &f) && key) {
+		memo[slot].key = key;
+		memo[slot].flags = f;
+	}
 	return f;
 }

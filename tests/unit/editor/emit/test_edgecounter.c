@@ -266,7 +266,8 @@ static void a_counter_is_found_by_its_place(void **state)
 		{ .block = 4, .at = EDGECOUNTER_ENTRY, .where = 9 },
 		{ .block = 5, .at = EDGECOUNTER_ENTRY, .where = 1 },
 	};
-	struct edgecounter_fn fn[] = { { 0 }, { .v = v, .n = 6 } };
+	uint32_t first[] = { 0, 0, 2, 2, 2, 5, 6 };
+	struct edgecounter_fn fn[] = { { 0 }, { .v = v, .n = 6, .first = first } };
 	struct edgecounters c = { .fn = fn };
 	uint32_t n;
 
