@@ -6,9 +6,9 @@
  *
  * WORDS     Those of 32 and 64 bits, aligned ones where data are mixed and in notes, read as a
  *           distance from where they stand, and in programs linked to a fixed address words of
- *           64 bits as they are; in sections that are loaded, but for unwind tables and those
- *           that the linker makes.  In sections of code they stand where no FDE is, and are no
- *           part of a NOP.
+ *           64 bits as they are, which are aligned in notes only; in sections that are loaded,
+ *           but for unwind tables and those that the linker makes.  In sections of code they
+ *           stand where no FDE is, and are no part of a NOP.
  * ENTRIES   A distance to the start of a function in a section of its own lists it for who
  *           patches it: it must have no image either.
  * TABLES    What reads as a jump table for the code that forms its address (entries.c), or has
@@ -316,7 +316,7 @@ static int check_entry(const struct scan *s, vaddr at, vaddr to)
 		      ULL(to), ULL(at));
 }
 
-static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
+static int check_word(const struct scan *s, vaddr at)
 {
 	struct verify *v = s->v;
 	struct rd r = rd_of(image_at(&v->orig, at, HALF)), wide;
@@ -342,10 +342,6 @@ static int check_word(const struct scan *s, const bool *has_jump, vaddr at)
 	     (!ends_nop(s, word) &&
 	      is_listed_by(s, at, AS_DISTANCE, at + word))))
 		return refuse_word(s, at, at + word);
-	if (v->orig.eh.e_type == ET_EXEC && is_moved(v, word) &&
-	    (!s->mixed || (!jumps(v, has_jump, word) && !is_bytes(word) &&
-			   is_listed_by(s, at, AS_ADDRESS, word))))
-		return refuse_word(s, at, word);
 	return 0;
 }
 
@@ -383,15 +379,37 @@ static void collect_tables(struct verify *v, struct tables *tables)
 	tables->all.n = last + 1;
 }
 
+/* The address of an instruction as it is, at any byte: what is written by hand is not aligned.
+ * Parts of numbers that are read so begin with a byte of zeros or ones. */
+static int check_addresses(const struct scan *s, const bool *has_jump)
+{
+	bool aligned = s->s->h.sh_type == SHT_NOTE;
+	vaddr at = s->s->h.sh_addr, end = end_of(s);
+
+	for (at += aligned ? -at % FULL : 0; at < end && end - at >= FULL;
+	     at += aligned ? FULL : 1) {
+		struct rd r = rd_of(image_at(&s->v->orig, at, FULL));
+		vaddr to = rd_u64(&r);
+		bool part = at % FULL && (to % 256 == 0 || to % 256 == 255);
+
+		if (to < s->lo || to >= s->hi || part || in_jump_table(s, at) ||
+		    runs_into_function(s, at, AS_ADDRESS) || !is_moved(s->v, to))
+			continue;
+		if (!s->mixed || (!jumps(s->v, has_jump, to) && !is_bytes(to) &&
+				  is_listed_by(s, at, AS_ADDRESS, to)))
+			return refuse_word(s, at, to);
+	}
+	return 0;
+}
+
 static int check_section(const struct scan *s, const bool *has_jump)
 {
 	vaddr end = end_of(s), at = s->aligned ? first_half(s) : s->s->h.sh_addr;
 
 	for (; at < end && end - at >= HALF; at += s->aligned ? HALF : 1)
-		if (!in_jump_table(s, at) && !is_function_code(s, at) &&
-		    check_word(s, has_jump, at) < 0)
+		if (!in_jump_table(s, at) && !is_function_code(s, at) && check_word(s, at) < 0)
 			return -1;
-	return 0;
+	return s->v->orig.eh.e_type == ET_EXEC ? check_addresses(s, has_jump) : 0;
 }
 
 int verify_innerwords(struct verify *v)

@@ -460,21 +460,51 @@ static bool may_be_jumped_to(const struct text *t, uint32_t fn, vaddr place)
 				       !t->piece[piece].name);
 }
 
-static void look_at_wide(const struct scan *c, vaddr at, uint64_t word)
+static void look_at_wide(const struct scan *c, vaddr at, uint64_t distance)
 {
-	const struct text *t = c->t;
-	uint32_t fn = inside_of(t, at + word);
+	uint32_t fn = inside_of(c->t, at + distance);
 
-	stay_listed(c, at + word);
+	stay_listed(c, at + distance);
 
 	if (fn != NO_FN &&
-	    (!c->mixed || (!is_of_nop(c, word) &&
-			   is_listed(c, at, WIDE_DISTANCE, at + word))))
-		stay_inside(t, fn);
-	fn = t->prog->img.pie_or_dso ? NO_FN : inside_of(t, word);
-	if (fn != NO_FN && (!c->mixed || (!may_be_jumped_to(t, fn, word) && !is_bytes(word) &&
-					  is_listed(c, at, ADDRESS, word))))
-		stay_inside(t, fn);
+	    (!c->mixed || (!is_of_nop(c, distance) &&
+			   is_listed(c, at, WIDE_DISTANCE, at + distance))))
+		stay_inside(c->t, fn);
+}
+
+static void look_at_address(const struct scan *c, vaddr at, vaddr place)
+{
+	uint32_t fn = inside_of(c->t, place);
+
+	if (fn != NO_FN &&
+	    (!c->mixed || (!may_be_jumped_to(c->t, fn, place) && !is_bytes(place) &&
+			   is_listed(c, at, ADDRESS, place))))
+		stay_inside(c->t, fn);
+}
+
+/* What reads as the address of code where none is aligned, because numbers or masks are. */
+static bool is_of_numbers(vaddr at, vaddr place)
+{
+	uint8_t low = (uint8_t)place;
+
+	return at % (2 * WORD) && (low == 0 || low == 0xff);
+}
+
+/* Assembler code aligns no data of itself. */
+static void look_at_addresses(const struct scan *c)
+{
+	const vaddr step = c->s->h.sh_type == SHT_NOTE ? 2 * WORD : 1;
+	const vaddr start = c->s->h.sh_addr;
+	struct bytes all = content(c->t, c->s);
+
+	for (vaddr i = -start & (step - 1); i < all.n && all.n - i >= 2 * WORD; i += step) {
+		struct rd rd = rd_of(bytes_at(all, i, 2 * WORD));
+		vaddr place = rd_u64(&rd);
+
+		if (text_holds(c->t, place) && !is_of_numbers(start + i, place) &&
+		    !in_a_table(c->w, start + i) && is_between(c, start + i, 2 * WORD))
+			look_at_address(c, start + i, place);
+	}
 }
 
 static void look_at_section(const struct words *w, const struct section *s)
@@ -502,6 +532,8 @@ static void look_at_section(const struct words *w, const struct section *s)
 		    is_between(&c, at, 2 * WORD))
 			look_at_wide(&c, at, rd_u64(&wide));
 	}
+	if (!t->prog->img.pie_or_dso)
+		look_at_addresses(&c);
 }
 
 void innerwords_judge(struct text *t)

@@ -450,12 +450,32 @@ begin word_of_small_bytes
 	.p2align 3
 	.quad	L_word_of_small_bytes, 2b
 	.text
-begin word_across		# in two words, neither of which is an address
+begin word_unaligned		# behind what is no word
 	.section .data
 	.p2align 3
-	.long	0x12345678
-	.quad	L_word_across, 2b, L_word_across
-	.long	0x12345678
+	.ascii	"abc"
+	.quad	L_word_unaligned, 2b
+	.text
+	.globl	word_of_numbers		# parts of numbers of 16 bits
+	.hidden	word_of_numbers
+	.type	word_of_numbers, @function
+	.p2align 8
+	.zero	0xf0
+word_of_numbers:
+	.cfi_startproc
+	mov	%esi, %eax
+	lea	0x1234(%rsi), %rdx
+	lea	0x1234(%rsi), %rdx
+L_word_of_numbers:
+	mov	(%rdi), %eax
+	ret
+	.cfi_endproc
+	.size	word_of_numbers, .-word_of_numbers
+	.section .data
+	.p2align 3
+	.zero	6
+	.quad	L_word_of_numbers, L_word_of_numbers
+	.zero	2
 	.text
 begin constant
 	.globl	use_constant

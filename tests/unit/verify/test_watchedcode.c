@@ -91,6 +91,7 @@ static void what_data_knows_inside_has_no_image(void **state)
 		{ fixed, "word", "holds its address" },
 		{ fixed, "word_far", "holds its address" },
 		{ fixed, "word_of_small_bytes", "holds its address" },
+		{ fixed, "word_unaligned", "holds its address" },
 		{ fixed, "constant", "knows its address" },
 		{ fixed, "loaded", "knows its address" },
 	};
@@ -142,7 +143,7 @@ static void chance_holds_nothing(void **state)
 		{ any, "half_alone" }, { any, "half_amid" },
 		{ any, "half_of_numbers" }, { any, "half_of_nops" }, { any, "half_of_halves" },
 		{ any, "full_alone" }, { any, "full_amid" }, { any, "full_spread" },
-		{ fixed, "word_alone" }, { fixed, "word_across" }, { fixed, "unknown" },
+		{ fixed, "word_alone" }, { fixed, "word_of_numbers" }, { fixed, "unknown" },
 	};
 
 	(void)state;
