@@ -147,12 +147,13 @@ not_so() {
 link() { rm "$map" && ln -s "$root/kept" "$map" && chmod 644 "$root/kept"; }
 pipe() { rm "$map" && mkfifo -m 666 "$map"; }
 hard() { ln "$map" "$map.more" && maps+=("$map.more"); }
-huge() { truncate -s 1T "$map"; }
+# in a sticky folder nobody creates what is another's already (fs.protected_regular)
+huge() { truncate -c -s 1T "$map"; }
 others() { chown $two "$map" && chmod 644 "$map"; }
 locked() { chmod 0 "$map"; }
 old() { touch -d '1 hour ago' "$map"; }
 folder() { rm "$map" && mkdir "$map"; }
-many() { yes 'ffffffffffffffff ffffffffffffffff everything' | head -n 200000 >"$map"; }
+many() { yes 'ffffffffffffffff ffffffffffffffff everything' | head -n 200000 >"$root/many" && cp "$root/many" "$map"; }
 not_so "a link" link link
 not_so "a pipe" pipe pipe
 not_so "one with two names" hard hard
