@@ -17,9 +17,10 @@
  *
  * EDGES     The flow follows direct branches, tables and fall-through.  A jump or fall to
  *           another function's entry ends it, as does an indirect jump with the frame of a
- *           function's entry (a tail call).  Any other indirect jump goes anywhere: no register
- *           may differ there, and then instructions that form bases may be reached with all
- *           registers SAME.
+ *           function's entry (a tail call), or through a slot that holds a function's address,
+ *           whatever the unwind table says: that of .plt may be an expression.  Any other
+ *           indirect jump goes anywhere: no register may differ there, and then instructions
+ *           that form bases may be reached with all registers SAME.
  * CALLS     that never come back (returns.c) end the flow.  So does one that ends a range if
  *           another function's code follows.  After other calls rax, rdx and what the callee
  *           overwrites (callwrites.c) are SAME and the flags unused.
@@ -163,6 +164,8 @@ static int jump(struct flow *f, const struct effect *e, vaddr addr, const struct
 		if (vvalue_differs(&f->tables, x))
 			return vtables_misuse(&f->tables, addr);
 	}
+	if (verify_is_chosen(&f->v->calls, e->slot))
+		return vregs_pass(&f->tables, regs, addr);
 	return verify_is_slot(&f->v->calls, e->slot) ? 0 : jump_anywhere(f, addr, regs);
 }
 
