@@ -155,6 +155,11 @@ int hazards_check_file(const struct image *img, struct err *err)
 		if (img->ph[i].p_type == PT_LOAD && (img->ph[i].p_flags & PF_X) &&
 		    (img->ph[i].p_flags & PF_W))
 			return err_set(err, ERR_REFUSED, "its code is writable");
+	/* llvm-bolt puts a longer table far behind */
+	if (img->eh.e_phoff != sizeof(Elf64_Ehdr))
+		return err_set(err, ERR_REFUSED,
+			       "its program headers are not behind the ELF header, where "
+			       "there may be room for more");
 	return payload_check(img, err);
 }
 

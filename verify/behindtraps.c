@@ -12,9 +12,15 @@
  *
  * A function with indirect jumps may go there by these: of that nothing is shown.
  *
+ * The cold part of a function may look like a function of its own: it begins with the frame of
+ * an entry, and no branch leads into it.  A table of the other part that leads into it seems to
+ * end there.  So before code is taken for data, the functions are followed whose tables go on
+ * with entries that lead there (dataflow.c): what comparisons admit is met.
+ *
  * Tested by tests/unit/verify/test_behindtraps.c.
  */
 #include "verify/lookup.h"
+#include "verify/tableentries.h"
 
 static bool is_unmet(const struct verify *v, uint32_t fde, vaddr addr)
 {
@@ -62,8 +68,38 @@ static bool may_be_data(const struct verify *v, uint32_t fde, const struct insn 
 	return is_unmet(v, fde, addr);
 }
 
+/* Behind what reads as the entries of the table one more leads into the FDE. */
+static bool may_go_on(const struct verify *v, const struct vextent *x, uint32_t fde)
+{
+	uint64_t size = blockmap_entry_size(x->kind), n = (x->hi - x->lo) / size;
+	vaddr end = verify_next_table(&v->walk, x->lo), to;
+
+	for (; end - x->lo >= (n + 1) * size &&
+	       verify_table_entry(&v->orig, x->lo, x->kind, n, &to) && verify_is_start(v, to);
+	     n++)
+		if (vcfi_find(&v->ocfi, to) == fde)
+			return true;
+	return false;
+}
+
+/* Looks for what leads into the FDE by a table of another function; each is asked once. */
+static int meet_cases(struct verify *v, uint32_t fde, bool *asked)
+{
+	for (uint32_t i = 0, n = v->walk.extents.n; i < n; i++) {
+		struct vextent x = v->walk.extents.v[i];
+
+		if (asked[verify_group(v, x.fde)] || !may_go_on(v, &x, fde))
+			continue;
+		asked[verify_group(v, x.fde)] = true;
+		if (verify_show_cases(v, x.fde) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int verify_behindtraps(struct verify *v)
 {
+	bool *asked = arena_array(v->a, v->ocfi.nfde, sizeof(*asked));
 	bool *jumps = arena_array(v->a, v->ocfi.nfde, sizeof(*jumps));
 
 	for (uint32_t i = 0; i < v->refs.all.n; i++)
@@ -77,6 +113,10 @@ int verify_behindtraps(struct verify *v)
 		if (!blockmap_find_orig(&v->map, trap) || jumps[verify_group(v, fde)] ||
 		    !insn_decode(verify_orig_code(v, trap), trap, &insn, &target) ||
 		    !may_be_data(v, fde, &insn, trap + insn.len))
+			continue;
+		if (meet_cases(v, fde, asked) < 0)
+			return -1;
+		if (!may_be_data(v, fde, &insn, trap + insn.len))
 			continue;
 		return refuse(v, "the code at 0x%llx was moved, but data may stand behind it",
 			      ULL(trap));

@@ -17,9 +17,10 @@
  *
  * EDGES     The flow follows direct branches, tables and fall-through.  A jump or fall to
  *           another function's entry ends it, as does an indirect jump with the frame of a
- *           function's entry (a tail call).  Any other indirect jump goes anywhere: no register
- *           may differ there, and then instructions that form bases may be reached with all
- *           registers SAME.
+ *           function's entry (a tail call), or through a slot that holds a function's address,
+ *           whatever the unwind table says: that of .plt may be an expression.  Any other
+ *           indirect jump goes anywhere: no register may differ there, and then instructions
+ *           that form bases may be reached with all registers SAME.
  * CALLS     that never come back (returns.c) end the flow.  So does one that ends a range if
  *           another function's code follows.  After other calls rax, rdx and what the callee
  *           overwrites (callwrites.c) are SAME and the flags unused.
@@ -28,9 +29,10 @@
  *           (assumption A8).
  * SHIFTED   Loads by the address of an original table (shift.c) need to know that address, so
  *           for them all ways into the images are followed.
- * LENGTH    Each load of an entry of a new table reads one that this has: bounds.c shows that,
- *           going back the ways that were found here.  Where the code shows no bound, what is
- *           behind the new table's entries is none (tableentries.c).
+ * LENGTH    Each load of an entry of a new table reads one that this has (tablelengths.c).
+ * CASES     Other parts ask where a function may go by its tables that stay.  They are
+ *           followed as if nothing differed: for each load comparisons must bound the index,
+ *           else nothing is shown of any of them.
  * PADS      Every instruction with a landing pad leads there, as a call leads to what follows.
  *
  * Tested by tests/unit/verify/test_dataflow.c, test_casetables.c, test_accepted.c and
@@ -38,50 +40,9 @@
  */
 #include <stdlib.h>
 
-#include "verify/bounds.h"
-#include "verify/effect.h"
+#include "verify/flow.h"
 #include "verify/lookup.h"
 #include "verify/tableentries.h"
-#include "verify/values.h"
-
-struct node {			/* one instruction */
-	struct effect e;
-	struct regs in;
-	bool queued;
-	bool open;		/* control may come there from elsewhere */
-	bool former;		/* its image forms the address of a new table */
-	struct line line;	/* of a former */
-	int32_t shift;		/* its image reads so far from where it does */
-};
-
-struct range {
-	vaddr addr;
-	uint64_t len;
-	uint32_t *at;		/* [len] number of the instruction that begins there + 1 */
-	struct node *node;
-	vaddr *node_addr;
-	uint32_t n, first;	/* nodes, and those of the ranges before it */
-};
-
-struct place {
-	uint32_t range, node;
-};
-
-struct flow {
-	struct verify *v;
-	struct arena *a;	/* lifetime of one run */
-	struct vtables tables;
-	VEC(struct range) ranges;
-	VEC(uint32_t) fdes;	/* of ranges[] */
-	VEC(struct place) queue;
-	bool unknown;		/* an indirect jump that may go anywhere was met */
-	bool stays;		/* an image may lead to original code by a table */
-	bool outside;		/* where control is about to arrive, it comes from elsewhere */
-	/* all ways are known, and are put down here */
-	bool collecting;
-	struct vgraph graph;
-	struct vedge edge;	/* `from` and the condition of the next one */
-};
 
 static uint32_t add_range(struct flow *f, uint32_t fde)
 {
@@ -203,6 +164,8 @@ static int jump(struct flow *f, const struct effect *e, vaddr addr, const struct
 		if (vvalue_differs(&f->tables, x))
 			return vtables_misuse(&f->tables, addr);
 	}
+	if (verify_is_chosen(&f->v->calls, e->slot))
+		return vregs_pass(&f->tables, regs, addr);
 	return verify_is_slot(&f->v->calls, e->slot) ? 0 : jump_anywhere(f, addr, regs);
 }
 
@@ -453,83 +416,11 @@ static int collect_ways(struct flow *f)
 	return 0;
 }
 
-/* The instruction reads an entry of a new table that stands for `m`'s: *base is the register
- * with the address, none if it is a constant. */
-static bool reads_entry(struct flow *f, const struct node *n, const struct blockmap_table *m,
-			uint8_t *base)
+static void end_run(struct flow *f)
 {
-	const struct effect *e = &n->e;
-
-	if (e->op == FX_TABLE || e->op == FX_JUMP_TABLE) {
-		*base = NGPR;
-		return m->kind == BLOCKMAP_TABLE_ABS64 && e->value == m->orig_addr;
-	}
-	if (e->op != FX_LOAD && e->op != FX_WORD && e->op != FX_WORD_SUM)
-		return false;
-	*base = e->op == FX_WORD_SUM && n->in.r[e->c].kind == BASE ? e->c : e->b;
-	struct value x = n->in.r[*base];
-	return x.kind == BASE && f->tables.all.v[x.table].addr == m->orig_addr &&
-	       (m->kind == BLOCKMAP_TABLE_BESIDE32) == (n->shift != 0);
-}
-
-/* Entries that are right whatever they are used for: up to where another table seems to begin,
- * and behind that as long as none was left out (casetables.c). */
-static uint32_t right_entries(struct verify *v, const struct blockmap_table *m)
-{
-	vaddr end = verify_next_table(&v->walk, m->orig_addr), to;
-	uint64_t size = blockmap_entry_size(m->kind);
-
-	for (uint32_t i = 0; i < m->nentry; i++)
-		if (m->orig_addr + i * size >= end &&
-		    verify_table_entry(&v->orig, m->orig_addr, m->kind, i, &to) &&
-		    verify_is_cut(v, to))
-			return i;
-	return m->nentry;
-}
-
-static int check_load(struct flow *f, const struct blockmap_table *m, uint32_t load,
-		      uint8_t base)
-{
-	uint32_t n = right_entries(f->v, m);
-	vaddr addr = f->graph.addr[load];
-	struct vbound b = vbound_of(&f->graph, load, base, n);
-
-	if (b.kind == BOUND_PROVEN)
-		return 0;
-	if (b.kind == BOUND_BEYOND)
-		return refuse(f->v,
-			      "the instruction at 0x%llx uses up to %llu entries of the jump "
-			      "table at 0x%llx, of which %u have new ones",
-			      ULL(addr), ULL(b.most + 1), ULL(m->orig_addr), n);
-	if (n < m->nentry || !verify_table_ends(f->v, m, f->tables.group, b.negative))
-		return refuse(
-			f->v,
-			"the jump table at 0x%llx used at 0x%llx goes on behind its %u entries",
-			ULL(m->orig_addr), ULL(addr), n);
-	return 0;
-}
-
-/* Each load of an entry reads one that the new table has. */
-static int check_lengths(struct flow *f)
-{
-	uint8_t base;
-
-	if (f->ranges.n == 0)
-		return 0;
-	if (collect_ways(f) < 0)
-		return -1;
-	for (uint32_t r = 0; r < f->ranges.n; r++)
-		for (uint32_t i = 0; i < f->ranges.v[r].n; i++)
-			for (uint32_t k = 0; k < f->tables.claims.n; k++) {
-				const struct range *range = &f->ranges.v[r];
-				const struct blockmap_table *m = f->tables.claims.v[k];
-
-				if (range->node[i].in.seen &&
-				    reads_entry(f, &range->node[i], m, &base) &&
-				    check_load(f, m, range->first + i, base) < 0)
-					return -1;
-			}
-	return 0;
+	for (uint32_t i = 0; i < f->fdes.n; i++)
+		f->v->flow.range_of[f->fdes.v[i]] = 0;
+	arena_reset(f->a);
 }
 
 /* uses.formers[former[0 .. n)], ascending, are in the group of FDEs member[], as are some loads
@@ -545,14 +436,12 @@ static int follow_group(struct verify *v, const uint32_t *former, uint32_t n,
 		if (i == 0 || all[former[i]].table != all[former[i - 1]].table)
 			vtables_claim(&f.tables, &v->map.table[all[former[i]].table]);
 	int rc = run_all(&f, former, n, member, nmember);
-	if (rc == 0)
-		rc = check_lengths(&f);
+	if (rc == 0 && f.ranges.n > 0)
+		rc = collect_ways(&f) < 0 ? -1 : verify_check_lengths(&f);
 	v->flow.followed[f.tables.group] = true;
 	if (f.unknown || f.stays)
 		vec_push(v->a, &v->flow.stays, member[0]);
-	for (uint32_t i = 0; i < f.fdes.n; i++)
-		v->flow.range_of[f.fdes.v[i]] = 0;
-	arena_reset(v->run);
+	end_run(&f);
 	return rc;
 }
 
@@ -646,4 +535,67 @@ int verify_dataflow(struct verify *v)
 			return -1;
 	}
 	return 0;
+}
+
+/* Gives each table the entries that are shown, until no way is new: 1.  0: not all are. */
+static int show_all(struct flow *f)
+{
+	for (bool grown = true; grown; ) {
+		if (f->ranges.n == 0 || f->unknown)
+			return 0;
+		if (collect_ways(f) < 0)
+			return -1;
+		grown = false;
+		for (uint32_t i = 0; i < f->tables.all.n; i++) {
+			struct vtable *t = &f->tables.all.v[i];
+			uint32_t n = verify_shown_entries(f, t);
+
+			if (n < t->nentry)
+				return 0;
+			grown |= n > t->nentry;
+			t->shown |= n > t->nentry;
+			t->nentry = n;
+		}
+		f->collecting = false;
+		queue_all(f);
+		if (run(f) < 0)
+			return -1;
+	}
+	return 1;
+}
+
+static int note_cases(struct verify *v, const struct vtable *t, uint32_t fde)
+{
+	vaddr end = t->addr + (uint64_t)t->nentry * blockmap_entry_size(t->kind), to;
+
+	if (!t->shown)			/* they were known to entries.c */
+		return 0;
+	for (uint32_t i = 0; i < t->nentry; i++) {
+		if (!verify_table_entry(&v->orig, t->addr, t->kind, i, &to))
+			continue;
+		if (verify_is_cut(v, to))
+			return refuse(v,
+				      "entry %u of the jump table at 0x%llx leads to 0x%llx, "
+				      "inside an entry jump", i, ULL(t->addr), ULL(to));
+		verify_note_met(v, to);
+	}
+	vec_push(v->a, &v->walk.extents, ((struct vextent){ t->addr, end, t->kind, fde }));
+	return 0;
+}
+
+int verify_show_cases(struct verify *v, uint32_t fde)
+{
+	struct flow f = { .v = v, .a = v->run };
+	uint32_t n = 0, *member = arena_array(f.a, v->ocfi.nfde, sizeof(*member));
+
+	f.tables = (struct vtables){ .v = v, .a = f.a, .group = verify_group(v, fde) };
+	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
+		if (verify_group(v, i) == f.tables.group)
+			member[n++] = i;
+	int rc = run_all(&f, NULL, 0, member, n);
+	int shown = rc == 0 ? show_all(&f) : 0;
+	for (uint32_t i = 0; rc == 0 && shown > 0 && i < f.tables.all.n; i++)
+		rc = note_cases(v, &f.tables.all.v[i], fde);
+	end_run(&f);
+	return rc < 0 || shown < 0 ? -1 : 0;
 }

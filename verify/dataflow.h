@@ -17,4 +17,11 @@ struct vflow {
 	uint32_t *stretch;
 };
 
+struct verify;
+
+/* Follows the function of that FDE.  If comparisons bound the index wherever it jumps by a
+ * table, what the entries lead to is met (walk.met), and they are in walk.extents[].  -1: an
+ * entry leads inside an entry jump.  For parts behind dataflow.c. */
+int verify_show_cases(struct verify *v, uint32_t fde);
+
 #endif

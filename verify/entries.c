@@ -356,7 +356,8 @@ static int scan_base(struct walk *w, const struct base *b, uint64_t *budget)
 	}
 	if (i)
 		vec_push(v->a, &v->walk.extents,
-			 ((struct vextent){ b->addr, b->addr + size * i, b->kind }));
+			 ((struct vextent){ b->addr, b->addr + size * i, b->kind,
+					     b->fde }));
 	return 0;
 }
 

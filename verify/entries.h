@@ -17,6 +17,7 @@ struct vbases {			/* VEC: ascending */
 struct vextent {		/* from lo up to hi */
 	vaddr lo, hi;
 	uint32_t kind;		/* of its entries, enum blockmap_table_kind */
+	uint32_t fde;		/* whose code forms its address */
 };
 
 struct vwalk {			/* filled by entries.c; `start` and `cut` by one bit a byte */
@@ -29,7 +30,8 @@ struct vwalk {			/* filled by entries.c; `start` and `cut` by one bit a byte */
 	bool *has_table;	/* [ocfi.nfde] forms the address of what looks like a table */
 	struct vbases tables;	/* addresses of what looks like jump tables */
 	struct vbases bases;	/* addresses that `lea` forms */
-	/* what reads as entries of jump tables, for the code that forms their addresses */
+	/* what reads as entries of jump tables, for the code that forms their addresses, and
+	 * what verify_show_cases() has shown to be some */
 	VEC(struct vextent) extents;
 	/* bit a byte of the original file, like start: an instruction, a table or an exception
 	 * leads there, or forms the address */

@@ -364,7 +364,8 @@ static void collect_tables(struct verify *v, struct tables *tables)
 		uint64_t size = (uint64_t)blockmap_entry_size(t->kind) * t->nentry;
 
 		vec_push(v->a, &tables->all,
-			 ((struct vextent){ t->orig_addr, t->orig_addr + size, t->kind }));
+			 ((struct vextent){ t->orig_addr, t->orig_addr + size, t->kind,
+					     NO_FDE }));
 	}
 	if (tables->all.n == 0)
 		return;

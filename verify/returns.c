@@ -138,6 +138,29 @@ static void collect_slots(struct verify *v, int64_t table, int64_t table_size)
 	}
 }
 
+/* A program without dynamic entries is relocated by its start-up code, which finds these by
+ * symbols of the linker.  What it puts there is what a function returned: the address of
+ * another one. */
+static void collect_chosen(struct verify *v)
+{
+	const struct image *img = &v->orig;
+
+	for (uint32_t i = 0; i < img->nsh && !image_phdr(img, PT_DYNAMIC); i++) {
+		const Elf64_Shdr *h = &img->sh[i].h;
+
+		if (h->sh_type != SHT_RELA || !(h->sh_flags & SHF_ALLOC))
+			continue;
+		struct rd r = rd_of(image_at(img, h->sh_addr, h->sh_size));
+		while (rd_left(&r) >= sizeof(Elf64_Rela)) {
+			struct vslot slot = { .addr = rd_u64(&r) };
+
+			if (ELF64_R_TYPE(rd_u64(&r)) == R_X86_64_IRELATIVE)
+				vec_push(v->a, &v->calls.chosen, slot);
+			(void)rd_u64(&r);
+		}
+	}
+}
+
 static int slot_cmp(const void *x, const void *y)
 {
 	const struct vslot *a = x, *b = y;
@@ -206,8 +229,10 @@ void verify_collect_slots(struct verify *v)
 	collect_slots(v, DT_JMPREL, DT_PLTRELSZ);
 	collect_slots(v, DT_RELA, DT_RELASZ);
 	collect_absent(v);
+	collect_chosen(v);
 	sort_slots(&v->calls.slots);
 	sort_slots(&v->calls.locals);
+	sort_slots(&v->calls.chosen);
 }
 
 /* The function of the module that the slot has the address of; 0: none, or not known. */
@@ -221,6 +246,11 @@ static vaddr local_of(const struct verify *v, vaddr addr)
 bool verify_is_slot(const struct vcalls *calls, vaddr addr)
 {
 	return find_slot(&calls->slots, addr) != NULL;
+}
+
+bool verify_is_chosen(const struct vcalls *calls, vaddr addr)
+{
+	return find_slot(&calls->chosen, addr) != NULL;
 }
 
 bool verify_slot_function(const struct verify *v, vaddr addr, vaddr *function)

@@ -27,6 +27,9 @@ struct vslots {			/* VEC: slots of the original's GOT, ascending */
 struct vcalls {
 	struct vslots slots;	/* filled by symbol */
 	struct vslots locals;	/* by relative relocations, and constant then */
+	/* by the start-up code of programs without dynamic entries, with the function that
+	 * another one of the program chooses (R_X86_64_IRELATIVE) */
+	struct vslots chosen;
 	struct returns *returns;	/* returns.c's; NULL: nobody asked */
 	uint16_t *written;	/* [ocfi.nfde] callwrites.c's; NULL: nobody asked */
 };
@@ -34,9 +37,10 @@ struct vcalls {
 /* The caller-saved registers of the System V ABI: rax rcx rdx rsi rdi r8-r11. */
 static const uint16_t VERIFY_CALLER_SAVED = 0x0fc7;
 
-/* Fills slots and locals; the others need that. */
+/* Fills slots, locals and chosen; the others need that. */
 void verify_collect_slots(struct verify *v);
 bool verify_is_slot(const struct vcalls *calls, vaddr addr);
+bool verify_is_chosen(const struct vcalls *calls, vaddr addr);
 /* Is it known what the loader puts into the slot?  *function: one of the module's, 0: another
  * module's. */
 bool verify_slot_function(const struct verify *v, vaddr addr, vaddr *function);

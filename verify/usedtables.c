@@ -64,7 +64,8 @@ static void note_claim(struct vtables *vt, const struct blockmap_table *m)
 uint32_t vtables_claim(struct vtables *vt, const struct blockmap_table *m)
 {
 	uint32_t max = max_entries(vt, m->orig_addr, m->kind), number;
-	struct vtable t = { m->orig_addr, m->kind, m->nentry < max ? m->nentry : max, true };
+	struct vtable t = { .addr = m->orig_addr, .kind = m->kind, .claimed = true,
+			    .nentry = m->nentry < max ? m->nentry : max };
 
 	note_claim(vt, m);
 

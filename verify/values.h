@@ -71,6 +71,7 @@ struct vtable {		/* a jump table of the original */
 	uint32_t kind;
 	uint32_t nentry;
 	bool claimed;
+	bool shown;		/* comparisons admit more than it seemed to have */
 };
 
 struct vspill {			/* spill.c */

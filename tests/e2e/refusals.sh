@@ -99,6 +99,11 @@ cp "$T/main" "$T/setid" && chmod 2755 "$T/setid"
 refused "a set-group-id file" "$T/setid" "set-group-id"
 cp "$T/main" "$T/bare" && for i in 40 41 42 43 44 45 46 47 60 61; do poke "$T/bare" $i 00; done
 refused "a file without section headers" "$T/bare" "no section headers"
+# Program headers far behind, as llvm-bolt has them.
+printf '.globl _start\n_start: .cfi_startproc\nmov $60, %%eax\nxor %%edi, %%edi\nsyscall\nud2\n.cfi_endproc\n' |
+	"$cc" -Wa,--noexecstack -x assembler -nostdlib -static -no-pie -o "$T/plain" - && cp "$T/plain" "$T/far" &&
+	truncate -s 64K "$T/far" && tail -c +65 "$T/plain" | head -c 1000 >>"$T/far" && poke "$T/far" 32 00 &&
+	poke "$T/far" 34 01 && refused "a file with its program headers elsewhere" "$T/far" "not behind the ELF header"
 "$edit" optimize "$T/main" --all -o "$T/generation" >/dev/null &&
 	refused "a generation" "$T/generation" "a generation made by Morph"
 printf '.globl _start\n_start: .cfi_startproc\nret\n.cfi_endproc\n.data\n.quad 1\n' |

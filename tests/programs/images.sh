@@ -208,6 +208,7 @@ made large-pages-static g++ -O2 -static -Wl,-z,max-page-size=0x200000
 made cet g++ -O2 -fcf-protection=full
 check "cet: what begins with endbr64 does so in new text" keeps_marks "$T/bin/cet" "$T/generation"
 made gold g++ -O2 -fuse-ld=gold
+made gold-static g++ -O2 -static -fuse-ld=gold	# .plt has an FDE with an expression
 made sysv-hash g++ -O2 -Wl,--hash-style=sysv
 made no-build-id g++ -O2 -Wl,--build-id=none
 made clang clang++ -O2

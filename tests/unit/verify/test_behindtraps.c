@@ -27,10 +27,36 @@ static void what_stands_behind_a_trap_stays_there(void **state)
 	}
 }
 
+/* A table of another function leads behind a trap, as far as comparisons show. */
+static void a_case_behind_a_trap_is_shown_by_the_comparison(void **state)
+{
+	static const char *const shown[] = { "-shared", "-static -no-pie",
+					     "-shared -Wa,--defsym,MOST=3",
+					     "-shared -Wa,--defsym,STAY=1" };
+	static const char *const not_shown[] = {
+		"-shared -Wa,--defsym,MOST=0", "-shared -Wa,--defsym,MOST=2",
+		"-shared -Wa,--defsym,MOST=6", "-shared -Wa,--defsym,STAY=1,--defsym,MOST=2",
+	};
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		untrue_expect((struct untrue){ .source = "coldcases", .flags = shown[i] },
+			      NULL);
+		untrue_expect((struct untrue){ .source = "coldcases", .flags = not_shown[i],
+					       .moved = "cold" },
+			      "data may stand behind it");
+	}
+	untrue_expect((struct untrue){ .source = "coldcases",
+				       .flags = "-shared -Wa,--defsym,STAY=1,--defsym,NEAR=1",
+				       .moved = "cold" },
+		      "inside an entry jump");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_stands_behind_a_trap_stays_there),
+		cmocka_unit_test(a_case_behind_a_trap_is_shown_by_the_comparison),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

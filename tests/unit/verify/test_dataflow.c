@@ -1,6 +1,7 @@
 /* test_dataflow.c - what comes from the address of a new jump table goes to its jump only
  *
  * Generations of tests/asm/filler.s; its functions stores_* use two tables one after the other.
+ * In tests/asm/chosen.s control leaves by a stub.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +9,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/spoil.h"
+#include "tests/unit/verify/untrue.h"
 #include "verify/parts.h"
 
 enum { SEEDS = 16, FIRST_TABLE = 1, FIRST_JUMP = 7, SECOND_TABLE = 10, SECOND_JUMP = 14 };
@@ -159,6 +161,22 @@ static void images_are_of_one_stretch_where_both_texts_run_on(void **state)
 	}
 }
 
+/* A stub that jumps through a slot with R_X86_64_IRELATIVE is the start of a function, whatever
+ * its row of the unwind table says. */
+static void a_stub_of_a_chosen_function_ends_the_flow(void **state)
+{
+	static const char way[] = "-static -no-pie";
+	static const char passed[] = "-static -no-pie -Wa,--defsym,PASSED=1";
+	static const char own[] = "-static -no-pie -Wa,--defsym,OWN=1";
+
+	(void)state;
+	untrue_expect((struct untrue){ .source = "chosen", .flags = way }, NULL);
+	untrue_expect((struct untrue){ .source = "chosen", .flags = own },
+		      "may go anywhere while a register");
+	untrue_expect((struct untrue){ .source = "chosen", .flags = passed },
+		      "uses what comes from the address");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +184,7 @@ int main(void)
 		cmocka_unit_test(only_the_sum_is_jumped_to),
 		cmocka_unit_test(a_new_table_has_all_entries),
 		cmocka_unit_test(an_entry_may_lead_to_no_instruction),
+		cmocka_unit_test(a_stub_of_a_chosen_function_ends_the_flow),
 		cmocka_unit_test(images_are_of_one_stretch_where_both_texts_run_on),
 	};
 

@@ -21,8 +21,10 @@ static struct regs regs;
 
 static int setup(void **state)
 {
-	struct vtable table[] = { { 0x2000, BLOCKMAP_TABLE_REL32, 4, true },
-				  { 0x3000, BLOCKMAP_TABLE_REL32, 4, false } };
+	struct vtable table[] = { { .addr = 0x2000, .kind = BLOCKMAP_TABLE_REL32, .nentry = 4,
+				    .claimed = true },
+				  { .addr = 0x3000, .kind = BLOCKMAP_TABLE_REL32,
+				    .nentry = 4 } };
 
 	(void)state;
 	arena = arena_new();

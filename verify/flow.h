@@ -1,0 +1,60 @@
+/* flow.h - one run of the data flow: the instructions of a function, and what is known in front
+ * of each
+ *
+ * dataflow.c walks, tablelengths.c counts the entries that loads can reach by the ways that it
+ * has found.
+ */
+#ifndef VERIFY_FLOW_H
+#define VERIFY_FLOW_H
+
+#include "verify/bounds.h"
+#include "verify/effect.h"
+#include "verify/values.h"
+
+struct node {			/* one instruction */
+	struct effect e;
+	struct regs in;
+	bool queued;
+	bool open;		/* control may come there from elsewhere */
+	bool former;		/* its image forms the address of a new table */
+	struct line line;	/* of a former */
+	int32_t shift;		/* its image reads so far from where it does */
+};
+
+struct range {
+	vaddr addr;
+	uint64_t len;
+	uint32_t *at;		/* [len] number of the instruction that begins there + 1 */
+	struct node *node;
+	vaddr *node_addr;
+	uint32_t n, first;	/* nodes, and those of the ranges before it */
+};
+
+struct place {
+	uint32_t range, node;
+};
+
+struct flow {
+	struct verify *v;
+	struct arena *a;	/* lifetime of one run */
+	struct vtables tables;
+	VEC(struct range) ranges;
+	VEC(uint32_t) fdes;	/* of ranges[] */
+	VEC(struct place) queue;
+	bool unknown;		/* an indirect jump that may go anywhere was met */
+	bool stays;		/* an image may lead to original code by a table */
+	bool outside;		/* where control is about to arrive, it comes from elsewhere */
+	/* all ways are known, and are put down here */
+	bool collecting;
+	struct vgraph graph;
+	struct vedge edge;	/* `from` and the condition of the next one */
+};
+
+/* tablelengths.c; f->graph has all ways.  Each load of an entry of a new table reads one that
+ * it has: 0, or -1 with the refusal. */
+int verify_check_lengths(struct flow *f);
+/* How many entries of an original table the loads of one can read, by comparisons: no fewer
+ * than t->nentry, which look like some.  0: that is not shown, or they are not all entries. */
+uint32_t verify_shown_entries(struct flow *f, const struct vtable *t);
+
+#endif
