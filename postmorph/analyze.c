@@ -16,6 +16,7 @@
 #include "postmorph/pieces.h"
 #include "postmorph/probes.h"
 #include "postmorph/refs/behindtraps.h"
+#include "postmorph/refs/between.h"
 #include "postmorph/refs/innerwords.h"
 #include "postmorph/refs/pointers.h"
 #include "postmorph/refs/references.h"
@@ -178,6 +179,7 @@ int prog_analyze_around(struct bytes file, const struct prog_wanted *wanted, str
 		find_blocks(&t, wanted->depth);
 		probes_settle(&prog);
 		watched_judge(&t);
+		between_judge(&t);
 		behindtraps_judge(&t);
 		functions_settle(&t);
 		innerwords_judge(&t);

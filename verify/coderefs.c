@@ -82,9 +82,15 @@ void verify_note_reference(struct verify *v, uint32_t fde, const struct insn *in
 	vec_push(v->a, &v->refs.all, ref);
 }
 
+/* Code, or less than a page behind it: what is rounded down to a page then (firstbytes.c). */
+static bool is_place(const struct verify *v, vaddr to)
+{
+	return image_is_exec(&v->orig, to) || image_is_exec(&v->orig, to - 0xfff);
+}
+
 void verify_note_lea(struct verify *v, uint32_t fde, vaddr addr, vaddr to)
 {
-	if (image_is_exec(&v->orig, to))
+	if (is_place(v, to))
 		vec_push(v->a, &v->refs.formed, ((struct vref){ addr, to, fde, REF_LEA }));
 }
 
@@ -130,7 +136,7 @@ void verify_note_constants(struct verify *v, uint32_t fde, const uint8_t *code, 
 {
 	/* of functions all uses are of interest (firstbytes.c) */
 	for (uint32_t i = 0; i < n; i++)
-		if (image_is_exec(&v->orig, constant[i]) &&
+		if (is_place(v, constant[i]) &&
 		    (verify_is_function(v, constant[i]) ||
 		     (!is_round(constant[i]) && takes_address(code, constant[i]))))
 			vec_push(v->a, &v->refs.formed,

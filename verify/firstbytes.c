@@ -18,6 +18,12 @@
  *           looking at it, and so does a comparison with such a constant, or with an entry as
  *           a constant, whose result is used for more than equal or not.
  *
+ * BETWEEN   Nor has anything an image that has a byte between two places of code whose
+ *           addresses the code of one FDE forms, at most 64 KiB from each other, if of both
+ *           the code asks what lies above or below, or how far, or rounds them (AND); or if
+ *           both are arguments of one call, and one is in no FDE, but in an executable section
+ *           or at its end.  The lower one counts from the start of its page if it is rounded.
+ *
  * What placement.c asks of the ends of the code is found in the same way.
  *
  * Code of the large model adds a distance to its own address to find the GOT: an instruction
@@ -26,11 +32,14 @@
  *
  * Tested by tests/unit/verify/test_placement.c.
  */
+#include <stdlib.h>
+
 #include "binary/decoder.h"
 #include "verify/lookup.h"
 
 enum { LINE = 32 };		/* instructions that are followed; chosen, not measured */
 enum { CALL_WRITES = 0x0fc7 };	/* rax rcx rdx rsi rdi r8..r11 */
+enum { PASSED_ANY = 0x03c6 };	/* and rcx r8 r9 */
 enum { PASSED = 1 << 7 | 1 << 6 | 1 << 2 };	/* rdi rsi rdx */
 
 struct seen {
@@ -103,29 +112,65 @@ static bool calls_looker(const struct verify *v, const struct seen *s, vaddr beh
 	       verify_looks_at_arguments(v, behind + (vaddr)o->mem.disp.value);
 }
 
-/* The code looks at what the address in registers `held` leads to, or where that is; the flags
- * are those of a comparison with it if `compared`. */
-static bool looks(const struct verify *v, vaddr at, uint16_t held, bool compared)
+/* A call, or a jump that is one: out of the FDE, or through a slot. */
+static bool calls_other(const struct verify *v, const struct seen *s, vaddr at)
+{
+	const ZydisDecodedOperand *o = &s->o[0];
+
+	if (s->in.mnemonic != ZYDIS_MNEMONIC_JMP)
+		return s->in.mnemonic == ZYDIS_MNEMONIC_CALL;
+	if (o->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		return vcfi_find(&v->ocfi, at + s->in.length + o->imm.value.u) !=
+		       vcfi_find(&v->ocfi, at);
+	return o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->mem.base == ZYDIS_REGISTER_RIP;
+}
+
+/* What code does first with an address, other than to copy it. */
+enum look {
+	NOTHING,
+	USES,		/* reads or writes by it, or calculates with it */
+	ASKS,		/* what lies above or below it, or how far */
+	ROUNDS,		/* clears some bits of it */
+};
+
+static enum look calculation(const struct seen *s)
+{
+	if (s->in.mnemonic == ZYDIS_MNEMONIC_AND)
+		return ROUNDS;
+	return s->in.mnemonic == ZYDIS_MNEMONIC_SUB &&
+	       s->o[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE ? ASKS : USES;
+}
+
+/* What the code does with the address in registers `held`; the flags are those of a comparison
+ * with it if `compared`.  *call: the first call before that has it as an argument, or 0. */
+static enum look follow(const struct verify *v, vaddr at, uint16_t held, bool compared,
+			vaddr *call)
 {
 	struct bytes code = verify_orig_code(v, at);
 	struct seen s;
 
+	*call = 0;
 	for (int i = 0; i < LINE && (held || compared) && decode(code, &s); i++) {
 		uint16_t reads = operands(&s, ZYDIS_OPERAND_ACTION_MASK_READ) & held;
 		uint16_t writes = operands(&s, ZYDIS_OPERAND_ACTION_MASK_WRITE);
 
-		if (addresses_by(&s, held) || (reads && calculates(s.in.mnemonic)) ||
-		    (compared && orders(&s)) ||
+		if (addresses_by(&s, held) ||
 		    ((held & PASSED) && calls_looker(v, &s, at + s.in.length)))
-			return true;
+			return USES;
+		if (reads && calculates(s.in.mnemonic))
+			return calculation(&s);
+		if (compared && orders(&s))
+			return ASKS;
 		if (s.in.mnemonic == ZYDIS_MNEMONIC_CMP)
 			compared = reads;
 		else if (s.in.cpu_flags && s.in.cpu_flags->modified)
 			compared = false;
+		if (*call == 0 && (held & PASSED_ANY) && calls_other(v, &s, at))
+			*call = at;
 		switch (s.in.meta.category) {
 		case ZYDIS_CATEGORY_UNCOND_BR: case ZYDIS_CATEGORY_RET:
 		case ZYDIS_CATEGORY_INTERRUPT:
-			return false;
+			return NOTHING;
 		case ZYDIS_CATEGORY_CALL:
 			writes |= CALL_WRITES;
 			break;
@@ -138,7 +183,14 @@ static bool looks(const struct verify *v, vaddr at, uint16_t held, bool compared
 		code = (struct bytes){ code.p + s.in.length, code.n - s.in.length };
 		at += s.in.length;
 	}
-	return false;
+	return NOTHING;
+}
+
+static bool looks(const struct verify *v, vaddr at, uint16_t held, bool compared)
+{
+	vaddr call;
+
+	return follow(v, at, held, compared, &call) != NOTHING;
 }
 
 /* The instruction at r->addr leaves r->to in a register: which; 0 if it does something else
@@ -273,6 +325,129 @@ static bool asks_end(const struct verify *v, const struct vref *r)
 	return looks(v, r->addr + s.in.length, formed_in(r, &s), false);
 }
 
+struct place {			/* that code of an FDE knows */
+	vaddr addr, from;	/* from: the start of its page where it is rounded */
+	vaddr by;		/* the instruction */
+	uint32_t fde;
+	vaddr call;		/* that has it as an argument; 0 */
+	bool free;		/* in no FDE */
+	bool asked;
+};
+
+/* Code of no FDE may be there, or end there. */
+static bool is_free(const struct verify *v, vaddr addr)
+{
+	const struct section *s = image_section_at(&v->orig, addr);
+
+	if (vcfi_find(&v->ocfi, addr) != NO_FDE)
+		return false;
+	if (!s)
+		s = image_section_at(&v->orig, addr - 1);
+	return s && (s->h.sh_flags & SHF_EXECINSTR);
+}
+
+static enum look first_look(const struct verify *v, const struct vref *r, vaddr *call)
+{
+	struct bytes code = verify_orig_code(v, r->addr);
+	struct seen s;
+
+	*call = 0;
+	if (!code.p || !decode(code, &s))
+		return NOTHING;
+	if (asks_order(v, r, &s))
+		return ASKS;
+	return follow(v, r->addr + s.in.length, formed_in(r, &s), false, call);
+}
+
+static int compare_place(const void *x, const void *y)
+{
+	const struct place *a = x, *b = y;
+
+	return a->fde < b->fde ? -1 : a->fde > b->fde;
+}
+
+/* Of the blocks with images, one that has a byte in [lo, hi); NULL if none has. */
+static const struct blockmap_block *image_between(const struct verify *v, vaddr lo, vaddr hi)
+{
+	const struct blockmap *map = &v->map;
+	uint32_t i = 0, n = map->nblock;
+
+	while (n > 0) {
+		const struct blockmap_block *b = &map->block[map->by_orig[i + n / 2]];
+		bool below = map->orig_base + b->orig + b->orig_size <= lo;
+
+		i = below ? i + n / 2 + 1 : i;
+		n = below ? n - n / 2 - 1 : n / 2;
+	}
+	if (i == map->nblock || map->orig_base + map->block[map->by_orig[i]].orig >= hi)
+		return NULL;
+	return &map->block[map->by_orig[i]];
+}
+
+/* Nothing between the place `a` and one of p[n], all known to the same code, was moved. */
+static int check_beside(struct verify *v, const struct place *a, const struct place *p,
+			uint32_t n)
+{
+	enum { FAR = 0x10000 };
+
+	for (const struct place *b = p; b < p + n; b++) {
+		const struct place *low = a->addr <= b->addr ? a : b, *high = low == a ? b : a;
+		const struct blockmap_block *moved;
+		bool given = a->call && a->call == b->call && (a->free || b->free);
+
+		if (low->addr == high->addr || high->addr - low->addr > FAR ||
+		    (!given && !(a->asked && b->asked)))
+			continue;
+		moved = image_between(v, low->from, high->addr);
+		if (moved)
+			return refuse(v,
+				      "the code at 0x%llx was moved, but is between 0x%llx and "
+				      "0x%llx, which the code at 0x%llx knows",
+				      ULL(v->map.orig_base + moved->orig), ULL(low->from),
+				      ULL(high->addr), ULL(a->by));
+	}
+	return 0;
+}
+
+/* False if it is none that counts: behind the code are only some that are rounded. */
+static bool place_of(const struct verify *v, const struct vref *r, struct place *out)
+{
+	bool exec = image_is_exec(&v->orig, r->to);
+	vaddr call;
+
+	if (r->fde == NO_FDE || vcfi_find(&v->ocfi, r->to) == r->fde)
+		return false;
+	enum look look = first_look(v, r, &call);
+	*out = (struct place){
+		.addr = r->to, .from = look == ROUNDS ? r->to & -0x1000ull : r->to,
+		.by = r->addr, .fde = r->fde, .call = call,
+		.free = exec && is_free(v, r->to), .asked = look == ASKS || look == ROUNDS,
+	};
+	return exec ? out->asked || call : look == ROUNDS;
+}
+
+static int check_between(struct verify *v)
+{
+	VEC(struct place) places = { 0 };
+	struct place place;
+	uint32_t end;
+
+	for (uint32_t i = 0; i < v->refs.formed.n; i++)
+		if (place_of(v, &v->refs.formed.v[i], &place))
+			vec_push(v->a, &places, place);
+	if (places.n)
+		qsort(places.v, places.n, sizeof(*places.v), compare_place);
+	for (uint32_t i = 0; i < places.n; i = end) {
+		for (end = i + 1; end < places.n && places.v[end].fde == places.v[i].fde;)
+			end++;
+		for (uint32_t k = i; k < end; k++)
+			if ((places.v[k].free || places.v[k].asked) &&
+			    check_beside(v, &places.v[k], &places.v[i], end - i) < 0)
+				return -1;
+	}
+	return 0;
+}
+
 int verify_firstbytes(struct verify *v)
 {
 	for (uint32_t i = 0; i < v->walk.ends.n; i++)
@@ -281,6 +456,8 @@ int verify_firstbytes(struct verify *v)
 		if (check(v, &v->refs.formed.v[i]) < 0 ||
 		    check_bound(v, &v->refs.formed.v[i]) < 0)
 			return -1;
+	if (check_between(v) < 0)
+		return -1;
 	for (uint32_t i = 0; i < v->refs.all.n; i++)
 		if (check_operand(v, &v->refs.all.v[i]) < 0)
 			return -1;

@@ -78,7 +78,8 @@
  *       else leads (placement.c); once it is in memory or with a callee it is not.
  *       [test_redirected.c, test_unseen.c]
  *   A5  Programs that ask for properties of pointers to functions do so where they form them
- *       (firstbytes.c: order, arithmetic, the code as data), or by what placement.c shows:
+ *       (firstbytes.c: order, arithmetic, the code as data, what is between two places of
+ *       which the code of one FDE has the addresses), or by what placement.c shows:
  *       sections with names in C, pages, alignment, what stands in front of the entry, the
  *       ends of the code.  Reason: C and C++ give no meaning to any of these.  Pointers that
  *       are fetched from memory and compared by order, and code that a callee reads, are not

@@ -58,6 +58,14 @@ struct table_start {		/* what looks like a jump table of a function */
 	uint32_t fn;
 };
 
+struct limit {			/* an address of code that other code forms: between.c */
+	uint32_t piece;		/* of the code that forms it */
+	bool gap;		/* it is in no FDE */
+	bool asked;		/* what is above or below, or it is rounded */
+	vaddr addr, from;	/* from: the start of its page where it is rounded */
+	vaddr call;		/* that has it as an argument, or 0 */
+};
+
 struct text_jump {		/* a direct jump or an exception out of a piece */
 	uint32_t piece;
 	vaddr target;
@@ -96,6 +104,7 @@ struct text {
 	VEC(uint32_t) entered;	/* functions into whose middle others seem to run on */
 	VEC(vaddr) gap_branches;	/* where branches lead that no decoded FDE has */
 	VEC(vaddr) held;	/* addresses of instructions that data holds */
+	VEC(struct limit) limits;	/* in the order found */
 	VEC(vaddr) bases;	/* addresses outside of functions that some lea forms */
 	VEC(struct table_start) tables;	/* ascending by address once all code was looked at */
 	/* of the last executable section, of the last such segment, of all segments */

@@ -26,12 +26,14 @@
 enum { MAX_STEPS = 40 };
 enum { CALLER_SAVED = 0x0fc7 };		/* rax rcx rdx rsi rdi r8..r11 */
 enum { ARGUMENTS = 0x00c4 };		/* rdi, rsi, rdx */
+enum { ALL_ARGUMENTS = 0x03c6 };	/* these, rcx, r8 and r9 */
 
 struct follow {
 	const struct text *t;
 	vaddr at;			/* of the instruction */
 	uint16_t held;			/* registers that hold the address */
 	bool compared;			/* the flags are those of a comparison with it */
+	vaddr call;			/* the first that has it as an argument, or 0 */
 };
 
 static uint16_t bit_of(ZydisRegister reg)
@@ -101,6 +103,18 @@ static bool is_distance(uint16_t held, const ZydisDecodedInstruction *in,
 	       o[0].type == ZYDIS_OPERAND_TYPE_REGISTER && !(bit_of(o[0].reg.value) & held);
 }
 
+/* What arithmetic with the address tells of what it is. */
+static enum address_use calculated(uint16_t held, const ZydisDecodedInstruction *in,
+				   const ZydisDecodedOperand *o)
+{
+	if (is_distance(held, in, o))
+		return USE_ORDERED;
+	if (in->mnemonic == ZYDIS_MNEMONIC_AND)
+		return USE_ROUNDED;
+	return in->mnemonic == ZYDIS_MNEMONIC_SUB &&
+	       o[1].type != ZYDIS_OPERAND_TYPE_IMMEDIATE ? USE_SUBTRACTED : USE_CALCULATED;
+}
+
 /* Copies, compares, writes out or protects what is at an address that it is given. */
 static bool is_looker(const char *name)
 {
@@ -136,6 +150,20 @@ static bool is_looked_at(const struct follow *f, const ZydisDecodedInstruction *
 	       is_looker(plt_name(&f->t->plt, behind + (vaddr)o[0].mem.disp.value));
 }
 
+/* A call, or a jump to another function or through the GOT that stands for one. */
+static bool calls(const struct follow *f, const ZydisDecodedInstruction *in,
+		  const ZydisDecodedOperand *o)
+{
+	if (in->meta.category == ZYDIS_CATEGORY_CALL)
+		return true;
+	if (in->meta.category != ZYDIS_CATEGORY_UNCOND_BR)
+		return false;
+	if (o[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
+		return text_piece(f->t, f->at + in->length + o[0].imm.value.u) !=
+		       text_piece(f->t, f->at);
+	return o[0].type == ZYDIS_OPERAND_TYPE_MEMORY && o[0].mem.base == ZYDIS_REGISTER_RIP;
+}
+
 /* What this instruction does with the address; if it only hands it on, what holds it
  * afterwards. */
 static enum address_use step(struct follow *f, const ZydisDecodedInstruction *in,
@@ -148,13 +176,15 @@ static enum address_use step(struct follow *f, const ZydisDecodedInstruction *in
 	    is_looked_at(f, in, o))
 		return USE_CALCULATED;
 	if ((reads & f->held) && is_arithmetic(in->mnemonic))
-		return is_distance(f->held, in, o) ? USE_ORDERED : USE_CALCULATED;
+		return calculated(f->held, in, o);
 	if (f->compared && asks_for_order(in))
 		return USE_ORDERED;
 	if (in->mnemonic == ZYDIS_MNEMONIC_CMP)
 		f->compared = (reads & f->held) != 0;
 	else if (in->cpu_flags && in->cpu_flags->modified)
 		f->compared = false;
+	if (!f->call && (f->held & ALL_ARGUMENTS) && calls(f, in, o))
+		f->call = f->at;
 	if (in->meta.category == ZYDIS_CATEGORY_CALL)
 		writes |= CALLER_SAVED;
 	if (is_move(in->mnemonic, in->meta.category) && (reads & f->held))
@@ -170,33 +200,38 @@ static bool ends_line(ZydisInstructionCategory category)
 	       category == ZYDIS_CATEGORY_INTERRUPT;
 }
 
-static enum address_use follow_use(struct follow f)
+static enum address_use follow_use(struct follow *f)
 {
-	struct bytes code = image_rest(&f.t->prog->img, f.at);
+	struct bytes code = image_rest(&f->t->prog->img, f->at);
 
-	for (int i = 0; i < MAX_STEPS && (f.held || f.compared); i++) {
+	for (int i = 0; i < MAX_STEPS && (f->held || f->compared); i++) {
 		ZydisDecodedInstruction in;
 		ZydisDecodedOperand o[ZYDIS_MAX_OPERAND_COUNT];
 
 		if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(decoder(), code.p, code.n, &in, o)))
 			return USE_NAME;
-		enum address_use use = step(&f, &in, o);
+		enum address_use use = step(f, &in, o);
 		if (use != USE_NAME || ends_line(in.meta.category))
 			return use;
 		code = (struct bytes){ code.p + in.length, code.n - in.length };
-		f.at += in.length;
+		f->at += in.length;
 	}
 	return USE_NAME;
 }
 
-enum address_use address_use(const struct text *t, vaddr at, uint8_t reg)
+enum address_use address_use(const struct text *t, vaddr at, uint8_t reg, vaddr *call)
 {
-	return follow_use((struct follow){ .t = t, .at = at, .held = (uint16_t)(1u << reg) });
+	struct follow f = { .t = t, .at = at, .held = (uint16_t)(1u << reg) };
+	enum address_use use = follow_use(&f);
+
+	if (call)
+		*call = f.call;
+	return use;
 }
 
 bool address_is_ordered(const struct text *t, vaddr at)
 {
-	return follow_use((struct follow){ .t = t, .at = at, .compared = true }) ==
+	return follow_use(&(struct follow){ .t = t, .at = at, .compared = true }) ==
 	       USE_ORDERED;
 }
 

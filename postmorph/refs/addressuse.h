@@ -11,13 +11,16 @@ enum address_use {
 	USE_NAME,	/* handed on, called, or compared for equality: it names a function */
 	/* something is calculated from it, or memory accessed by it, perhaps by a callee */
 	USE_CALCULATED,
+	USE_SUBTRACTED,	/* the same: something else is subtracted from it */
+	USE_ROUNDED,	/* the same: its low bits are cleared */
 	USE_ORDERED,	/* something is asked to be above or below it, or how far */
 };
 
 /* The instruction in front of `at` has left the address of a function in general register
  * `reg` (0..15 in encoding order): what is done with it first, as far as straight line code
- * shows. */
-enum address_use address_use(const struct text *t, vaddr at, uint8_t reg);
+ * shows.  `call`, if not NULL: the first call before that which has it as an argument, 0 if
+ * none has. */
+enum address_use address_use(const struct text *t, vaddr at, uint8_t reg, vaddr *call);
 
 /* The same for the address of a label, behind which `code` begins: true when it is copied and
  * stored, and nothing else is done with it until the line ends. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/err.h"
+#include "postmorph/refs/between.h"
 #include "postmorph/refs/pointers.h"
 #include "postmorph/refs/listed.h"
 #include "postmorph/refs/placed.h"
@@ -341,7 +342,8 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 			guess_in_front(t, c[i]);
 			put_mark(t, c[i], MARK_POINTER);
 			text_note_object(t, c[i]);
-			if (text_holds(t, c[i]))
+			if (text_holds(t, c[i]) ||
+			    between_knows(t, prog_insn_addr(t->prog, insn), c[i]))
 				references_note_constant(t, insn, code,
 							 prog_insn_addr(t->prog, insn), c[i]);
 			watched_note_constant(t, insn, code, c[i], fn_holds(fn, c[i]));
@@ -360,8 +362,10 @@ static void mark_found(struct text *t, const struct insn *insn, const uint8_t *c
 		if (text_holds(t, target) && code[insn->field - 2] != LEA)
 			watched_note_read(t, target);
 	}
-	if (insn->field && insn_is_lea(insn, code))
+	if (insn->field && insn_is_lea(insn, code)) {
 		watched_note_inside(t, target);
+		references_note_found(t, insn, code, addr);
+	}
 	if (!insn->field && insn->len == MOVABS)
 		mark_got_distance(t, code);
 	look_at_constants(t, insn, code);

@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "postmorph/refs/addressuse.h"
+#include "postmorph/refs/between.h"
 #include "postmorph/refs/innerwords.h"
 #include "postmorph/refs/references.h"
 #include "postmorph/refs/labels.h"
@@ -97,19 +98,31 @@ static uint8_t filled_register(const struct insn *lea, const uint8_t *code)
 			 (code[lea->field - 3] & REX_R ? 8 : 0));
 }
 
-/* The instruction at `at`, which `behind` follows, has left the address of a function in a
- * register.  Code that adds a distance from there to its own address looks for the GOT. */
+static bool is_entry(const struct text *t, vaddr addr)
+{
+	uint32_t fn = text_holds(t, addr) ? prog_find_fn(t->prog, addr) : NO_FN;
+
+	return fn != NO_FN && t->prog->fn[fn].entry == addr;
+}
+
+/* The instruction at `at`, which `behind` follows, has left the address of code in a register.
+ * Of a function, what is done with that; code that adds a distance from there to its own
+ * address looks for the GOT. */
 static enum address_use note_use(struct text *t, vaddr to, vaddr at, uint8_t reg, vaddr behind)
 {
-	uint32_t fn = text_holds(t, to) ? prog_find_fn(t->prog, to) : NO_FN;
+	bool entry = is_entry(t, to);
+	enum address_use use;
+	vaddr call;
 
-	if (fn == NO_FN || t->prog->fn[fn].entry != to)
+	if (!entry && !between_knows(t, at, to))
 		return USE_NAME;
-	enum address_use use = address_use(t, behind, reg);
-
+	use = address_use(t, behind, reg, &call);
+	between_note(t, at, to, use, call);
+	if (!entry)
+		return USE_NAME;
 	if (use == USE_ORDERED)
 		watched_note_order(t, to);
-	else if (use == USE_CALCULATED && to != at)
+	else if (use != USE_NAME && to != at)
 		watched_note_read(t, to);
 	return use;
 }
@@ -137,20 +150,31 @@ void references_note(struct text *t, const struct fn *user, const struct insn *l
 	const uint8_t *code = prog_insn_bytes(prog, lea);
 	vaddr at = prog_insn_addr(prog, lea), to = insn_target(lea, code, at);
 	uint8_t reg = filled_register(lea, code);
+	enum address_use use = note_use(t, to, at, reg, at + lea->len);
 
-	if (!prog->img.pie_or_dso) {
-		note_use(t, to, at, reg, at + lea->len);
+	if (!prog->img.pie_or_dso)
 		return;
-	}
 	if (!text_holds(t, to) || text_piece(t, to) == UINT32_MAX) {
 		vec_push(t->scratch, &t->bases, to);
 		return;
 	}
 	bool entry = add(t, to, (struct reference){ .kind = REFERENCE_LEA,
 						    .user = (uint32_t)(user - prog->fn) });
-	if (entry ? note_use(t, to, at, reg, at + lea->len) != USE_NAME :
+	if (entry ? use != USE_NAME :
 		    !address_is_only_kept(image_rest(&prog->img, at + lea->len), reg))
 		mark_stray(t, to);
+}
+
+void references_note_found(struct text *t, const struct insn *lea, const uint8_t *code,
+			   vaddr at)
+{
+	vaddr to = insn_target(lea, code, at), call;
+	enum address_use use;
+
+	if (!between_knows(t, at, to))
+		return;
+	use = address_use(t, at + lea->len, filled_register(lea, code), &call);
+	between_note(t, at, to, use, call);
 }
 
 bool references_asks(const struct text *t, const struct insn *lea)
@@ -158,7 +182,7 @@ bool references_asks(const struct text *t, const struct insn *lea)
 	const uint8_t *code = prog_insn_bytes(t->prog, lea);
 	vaddr behind = prog_insn_addr(t->prog, lea) + lea->len;
 
-	return address_use(t, behind, filled_register(lea, code)) != USE_NAME;
+	return address_use(t, behind, filled_register(lea, code), NULL) != USE_NAME;
 }
 
 /* A comparison with a constant that asks for order. */
@@ -173,13 +197,20 @@ void references_note_constant(struct text *t, const struct insn *insn, const uin
 			      vaddr at, uint64_t value)
 {
 	enum { REX = 0x40, REX_W = 8, REX_B = 1, MOV = 0xb8, MOV_WIDE = 0xc7 };
+	bool address = is_entry(t, value) || !watched_is_number(insn, code, value);
 	uint8_t rex = (code[0] & 0xf0) == REX ? *code++ : 0, high = rex & REX_B ? 8 : 0;
+	bool bound = is_bound(t, insn, code, at);
 
-	if ((code[0] & 0xf8) == MOV)
-		(void)note_use(t, value, at, (code[0] & 7) | high, at + insn->len);
-	else if (code[0] == MOV_WIDE && (code[1] & 0xf8) == 0xc0)
-		(void)note_use(t, value, at, (code[1] & 7) | high, at + insn->len);
-	else if (is_bound(t, insn, code, at))
+	if ((code[0] & 0xf8) == MOV || (code[0] == MOV_WIDE && (code[1] & 0xf8) == 0xc0)) {
+		uint8_t reg = code[(code[0] & 0xf8) != MOV] & 7;
+
+		if (address)
+			(void)note_use(t, value, at, reg | high, at + insn->len);
+		return;
+	}
+	if (address && bound)
+		between_note(t, at, value, USE_ORDERED, 0);
+	if (bound)
 		watched_note_bound(t, prog_find_fn(t->prog, at), value, rex & REX_W);
 	else if (!only_names(code))
 		watched_note_read(t, value);

@@ -120,10 +120,15 @@ static bool is_round(uint64_t value)
 	       __builtin_popcountll(value) <= FLAGS;
 }
 
+bool watched_is_number(const struct insn *insn, const uint8_t *code, uint64_t value)
+{
+	return is_round(value) || is_number(code, insn->len, value);
+}
+
 void watched_note_constant(struct text *t, const struct insn *insn, const uint8_t *code,
 			   uint64_t value, bool own)
 {
-	if (!is_round(value) && !is_number(code, insn->len, value))
+	if (!watched_is_number(insn, code, value))
 		(own ? watched_note_own : watched_note_inside)(t, value);
 }
 

@@ -10,6 +10,8 @@ void watched_note_formed(struct text *t, vaddr place);
 /* Code outside of the function, if it is one, has the address of an instruction in its
  * middle. */
 void watched_note_inside(struct text *t, vaddr place);
+/* No address, in code linked to a fixed one: it looks like a mask, a round number or text. */
+bool watched_is_number(const struct insn *insn, const uint8_t *code, uint64_t value);
 /* Code linked to a fixed address has the constant, and is that of the same function if `own`;
  * if that is no number, it is the address. */
 void watched_note_constant(struct text *t, const struct insn *insn, const uint8_t *code,

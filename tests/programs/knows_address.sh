@@ -5,7 +5,7 @@
 SEEDS=${SEEDS:-1 2 3}
 . tests/moving.sh
 from=$(realpath tests/programs/knows)
-all=${ADDRESS:-align label tables entries patched mcount kcfi section range end keys order stubs front own bytes callee argument caller unaligned xray}
+all=${ADDRESS:-align label tables entries patched mcount kcfi section range end keys order between stubs front own bytes callee argument caller unaligned xray}
 
 if [ "${KNOWS:-}" = full ]; then
 	ways=()

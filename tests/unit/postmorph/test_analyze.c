@@ -113,6 +113,28 @@ static void check_skips(const char *source, const char *flags,
 	}
 }
 
+static void what_is_between_two_labels_stays(void **state)
+{
+	static const struct skipped expected[] = {
+		{ "row_first", SKIP_WATCHED }, { "row_middle", SKIP_WATCHED },
+		{ "row_last", SKIP_WATCHED }, { "row_behind", SKIP_NONE },
+		{ "use_row", SKIP_NONE },
+		{ "given_first", SKIP_WATCHED }, { "given_middle", SKIP_WATCHED },
+		{ "asked_middle", SKIP_WATCHED }, { "named_first", SKIP_NONE },
+		{ "named_middle", SKIP_NONE }, { "alone_first", SKIP_NONE },
+		{ "alone_last", SKIP_NONE }, { "far_first", SKIP_NONE },
+		{ "far_last", SKIP_NONE }, { "pages_in_front", SKIP_WATCHED },
+		{ "pages_middle", SKIP_WATCHED },
+	};
+	static const struct skipped compared[] = { { "compared_middle", SKIP_WATCHED } };
+	static const char fixed[] = "-static -no-pie -Wa,--defsym,FIXED=1 -Wl,-e,use_row";
+
+	(void)state;
+	check_skips("between", fixed, compared, 1);
+	check_skips("between", "-shared", expected, sizeof(expected) / sizeof(expected[0]));
+	check_skips("between", fixed, expected, sizeof(expected) / sizeof(expected[0]));
+}
+
 static void a_function_that_data_knows_inside_stays(void **state)
 {
 	static const struct skipped expected[] = {
@@ -536,6 +558,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_function_has_its_reason),
 		cmocka_unit_test(a_function_that_others_look_for_stays),
+		cmocka_unit_test(what_is_between_two_labels_stays),
 		cmocka_unit_test(a_function_that_data_knows_inside_stays),
 		cmocka_unit_test(a_function_with_data_behind_a_trap_stays),
 		cmocka_unit_test(a_function_whose_place_is_asked_for_stays),

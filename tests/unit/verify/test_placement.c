@@ -52,6 +52,28 @@ static void what_is_looked_at_has_no_image(void **state)
 			      refused[i].why);
 }
 
+static void what_is_between_two_labels_has_no_image(void **state)
+{
+	static const char fixed[] = "-static -no-pie -Wa,--defsym,FIXED=1 -Wl,-e,use_row";
+	static const char *const flags[] = { "-shared", fixed };
+	static const char *const stays[] = {
+		"row_first", "row_middle", "row_last", "given_middle", "asked_middle",
+		"pages_in_front", "pages_middle",
+	};
+
+	(void)state;
+	for (size_t f = 0; f < sizeof(flags) / sizeof(flags[0]); f++) {
+		untrue_expect((struct untrue){ .source = "between", .flags = flags[f] }, NULL);
+		for (size_t i = 0; i < sizeof(stays) / sizeof(stays[0]); i++)
+			untrue_expect((struct untrue){ .source = "between", .flags = flags[f],
+						       .moved = stays[i] },
+				      "is between");
+	}
+	untrue_expect((struct untrue){ .source = "between", .flags = fixed,
+				       .moved = "compared_middle" },
+		      "is between");
+}
+
 static void pointers_lead_to_images_that_are_as_good(void **state)
 {
 	static const struct {
@@ -84,6 +106,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_looked_at_has_no_image),
+		cmocka_unit_test(what_is_between_two_labels_has_no_image),
 		cmocka_unit_test(pointers_lead_to_images_that_are_as_good),
 	};
 
