@@ -68,10 +68,11 @@ private=$(counted states_private)
 check "one that is not to be dumped: that it was met is counted" within 30 eval \
 	'sleep 0.5; [ "$(counted states_private)" -ge $((private + 250)) ]'
 check "and nothing of it was taken" [ "$(written)" = 0 ]
-check "nor is it in the monitor" nowhere "$monitor"
 kill "$looper"
 wait "$looper" 2>/dev/null
 taken_in
+# while it runs, the monitor may be about to leave out what the kernel has handed it
+check "nor is it in the monitor" nowhere "$monitor"
 "$root/bin/open" &
 looper=$!
 check "the key of another one is found where it is" within 30 eval '[ "$(found "$looper")" -ge 3 ]'
