@@ -14,7 +14,7 @@ processor_vendor() {
 }
 
 # Those of the environment when this was sourced, as one types them.
-given=$(env | sed -nE "s/^(VARIANTS|WHICH|PAIRS|SAMPLES|GAPS|OTHERS|POOL|SIZES|PROGRAMS|RESULT|SWAPS|KNOWS|SHORT|TURNS|TURN_S|TRY_S|THREADS|OTHER|DAYS|ROUNDS|IDLE_S|RATE_HZ|SECONDS_BUSY|MODULES|RUNS|MACHINE_S|TORTURE_ORDERS)=(.*)/\1='\2' /p" | sort | tr -d '\n')
+given=$(env | sed -nE "s/^(VARIANTS|WHICH|PAIRS|SAMPLES|GAPS|OTHERS|POOL|SIZES|PROGRAMS|RESULT|SWAPS|KNOWS|SHORT|TURNS|TURN_S|TRY_S|THREADS|OTHER|DAYS|ROUNDS|IDLE_S|RATE_HZ|SECONDS_BUSY|SPAN|MODULES|RUNS|MACHINE_S|TORTURE_ORDERS)=(.*)/\1='\2' /p" | sort | tr -d '\n')
 given_settings() { printf '%s' "$given"; }
 
 # result_head TITLE: how every result begins
@@ -35,10 +35,10 @@ result_facts() {	# COMMAND: when, where and by what
 	echo
 }
 
-# result NAME TITLE: everything printed from here on goes to bench/results/NAME.md as well
+# result NAME TITLE: everything printed from here on goes to bench/results/NAME.md, or RESULT, as well
 result() {
 	mkdir -p bench/results
-	exec > >(tee "bench/results/$1.md")
+	exec > >(tee "${RESULT:-bench/results/$1.md}")
 	tee_pid=$!
 	result_head "$2"
 }

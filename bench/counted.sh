@@ -9,6 +9,7 @@
 #	PROGRAMS="cc1 gawk ..."	cc1 clang perl python3.11 gawk sqlite3
 #	SPAN=200		seconds for each in which the daemon must be done
 #	ROUNDS=5		pairs of runs for CPU times; 0: none
+#	RESULT=FILE		bench/results/counted.md; counted_compilers.md beside it is of PROGRAMS="cc1 clang cc1plus"
 cd "$(dirname "$0")/.." || exit 1
 [ "$(id -u)" = 0 ] || { echo "needs root: it samples, and replaces programs of its own"; exit 1; }
 PROGRAMS=${PROGRAMS:-cc1 clang perl python3.11 gawk sqlite3}

@@ -1,9 +1,9 @@
 #!/bin/bash
 # older.sh - what another build of the Editor makes of the same samples, beside this one
 #
-#	OLDER=FILE [RESULT=older] [SIZES='100000 20000 5000'] bench/older.sh [prepare|measure|count|layouts|report]...
+#	OLDER=FILE [RESULT=FILE] [SIZES='100000 20000 5000'] bench/older.sh [prepare|measure|count|layouts|report]...
 #
-# Writes bench/results/RESULT.md.  FILE is the other build's morph-edit, which reads the same profiles; what
+# Writes bench/results/older.md, or RESULT.  OLDER is the other build's morph-edit, which reads the same profiles; what
 # it makes is proven by the morph-verify beside it.  SIZES are numbers of samples, or `exact`.  The stages are
 # those of bench/stages.bash.
 cd "$(dirname "$0")/.." || exit 1
@@ -50,7 +50,7 @@ beside() {
 }
 
 report() {
-	result "${RESULT:-older}" "Two Editors beside each other"
+	result older "Two Editors beside each other"
 	cat <<-END
 	From the same samples: \`+older\` by ${OLDER_NAME:-another build}, the others by the version of the head.  Columns as in
 	speed-intel.md.

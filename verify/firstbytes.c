@@ -384,7 +384,8 @@ static const struct blockmap_block *image_between(const struct verify *v, vaddr 
 	return &map->block[map->by_orig[i]];
 }
 
-/* Nothing between the place `a` and one of p[n], all known to the same code, was moved. */
+/* Nothing between the place `a` and one of p[n], all known to the same code, was moved.  Of two
+ * arguments `a` is the one in no FDE. */
 static int check_beside(struct verify *v, const struct place *a, const struct place *p,
 			uint32_t n)
 {
@@ -393,7 +394,7 @@ static int check_beside(struct verify *v, const struct place *a, const struct pl
 	for (const struct place *b = p; b < p + n; b++) {
 		const struct place *low = a->addr <= b->addr ? a : b, *high = low == a ? b : a;
 		const struct blockmap_block *moved;
-		bool given = a->call && a->call == b->call && (a->free || b->free);
+		bool given = a->free && a->call && a->call == b->call;
 
 		if (low->addr == high->addr || high->addr - low->addr > FAR ||
 		    (!given && !(a->asked && b->asked)))

@@ -119,4 +119,3 @@ uint32_t verify_shown_entries(struct flow *f, const struct vtable *t)
 			return 0;
 	return (uint32_t)n;
 }
-

@@ -87,10 +87,11 @@ static void stay_between(const struct text *t, vaddr lo, vaddr hi)
 	}
 }
 
+/* Of two that are given `a` is the label. */
 static bool is_pair(const struct limit *a, const struct limit *b)
 {
 	bool near = a->addr - b->addr + FAR <= 2 * FAR && a->addr != b->addr;
-	bool given = a->call && a->call == b->call && (a->gap || b->gap);
+	bool given = a->gap && a->call && a->call == b->call;
 
 	return near && (given || (a->asked && b->asked));
 }

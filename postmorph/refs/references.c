@@ -105,19 +105,27 @@ static bool is_entry(const struct text *t, vaddr addr)
 	return fn != NO_FN && t->prog->fn[fn].entry == addr;
 }
 
-/* The instruction at `at`, which `behind` follows, has left the address of code in a register.
- * Of a function, what is done with that; code that adds a distance from there to its own
- * address looks for the GOT. */
+/* The instruction at `at`, which `behind` follows, has left the address of code in a register:
+ * what is done with that. */
+static enum address_use follow_address(struct text *t, vaddr to, vaddr at, uint8_t reg,
+				       vaddr behind)
+{
+	vaddr call;
+	enum address_use use = address_use(t, behind, reg, &call);
+
+	between_note(t, at, to, use, call);
+	return use;
+}
+
+/* The same, and what that means for the function whose address it is; code that adds a distance
+ * from there to its own address looks for the GOT. */
 static enum address_use note_use(struct text *t, vaddr to, vaddr at, uint8_t reg, vaddr behind)
 {
 	bool entry = is_entry(t, to);
-	enum address_use use;
-	vaddr call;
 
 	if (!entry && !between_knows(t, at, to))
 		return USE_NAME;
-	use = address_use(t, behind, reg, &call);
-	between_note(t, at, to, use, call);
+	enum address_use use = follow_address(t, to, at, reg, behind);
 	if (!entry)
 		return USE_NAME;
 	if (use == USE_ORDERED)
@@ -168,13 +176,10 @@ void references_note(struct text *t, const struct fn *user, const struct insn *l
 void references_note_found(struct text *t, const struct insn *lea, const uint8_t *code,
 			   vaddr at)
 {
-	vaddr to = insn_target(lea, code, at), call;
-	enum address_use use;
+	vaddr to = insn_target(lea, code, at);
 
-	if (!between_knows(t, at, to))
-		return;
-	use = address_use(t, at + lea->len, filled_register(lea, code), &call);
-	between_note(t, at, to, use, call);
+	if (between_knows(t, at, to))
+		(void)follow_address(t, to, at, filled_register(lea, code), at + lea->len);
 }
 
 bool references_asks(const struct text *t, const struct insn *lea)

@@ -93,14 +93,15 @@ begin use_compared
 end use_compared
 	.endif
 
-# Both are only handed on.
+# Both are functions that are handed on.
 	some	named_first
 	some	named_middle
 	some	named_last
 begin use_named
-	form	named_first, rax
+	form	named_first, rsi
 	form	named_last, rdx
-	jmp	*%rcx
+	call	row_first
+	ret
 end use_named
 
 # One label shows nothing.
@@ -123,9 +124,10 @@ end use_alone
 far_end:
 	apart
 begin use_far
-	form	far_first, rax
+	form	far_first, rsi
 	form	far_end, rdx
-	jmp	*%rcx
+	call	row_first
+	ret
 end use_far
 
 # Whole pages.

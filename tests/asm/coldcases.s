@@ -2,6 +2,8 @@
 # start; to what stands behind its first trap leads a table only, amid entries that lead into the hot part.
 # The comparison admits indices up to MOST; none is made if that is 0.  With STAY the hot part
 # stays where it is, and its table with it; with NEAR the place is where an entry jump would be.
+# With ALSO there is a second jump by the table, without a comparison, with ANYWHERE one that may go anywhere;
+# with OTHER another table begins among the entries that are admitted.
 	.ifndef	MOST
 	.set	MOST, 5
 	.endif
@@ -13,6 +15,14 @@ begin hot
 	.ifdef	STAY
 	call	5f
 5:	pop	%rcx
+	.endif
+	.ifdef	ALSO
+	test	%edx, %edx
+	js	6f
+	.endif
+	.ifdef	ANYWHERE
+	test	%edx, %edx
+	js	7f
 	.endif
 	.if	MOST
 	cmpb	$MOST, 8(%rdi)
@@ -30,7 +40,32 @@ begin hot
 	ret
 2:	mov	$2, %eax
 	ret
+	.ifdef	ALSO
+6:	mov	16(%rdi), %eax
+	lea	L_cases(%rip), %rdx
+	movslq	(%rdx,%rax,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+	.endif
+	.ifdef	ANYWHERE
+7:	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	jmp	*%rsi
+	.endif
 end hot
+
+	.ifdef	OTHER
+begin other
+	cmp	$1, %rdi
+	ja	8f
+	lea	L_cases+16(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+8:	mov	$5, %eax
+	ret
+end other
+	.endif
 
 begin cold
 L_cold:

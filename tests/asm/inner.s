@@ -456,27 +456,32 @@ begin word_unaligned		# behind what is no word
 	.ascii	"abc"
 	.quad	L_word_unaligned, 2b
 	.text
-	.globl	word_of_numbers		# parts of numbers of 16 bits
-	.hidden	word_of_numbers
-	.type	word_of_numbers, @function
+	# L_NAME has that address, modulo 256
+	.macro at_low_byte name low
+	.globl	\name
+	.hidden	\name
+	.type	\name, @function
 	.p2align 8
-	.zero	0xf0
-word_of_numbers:
+	.zero	(\low - 16) & 0xff
+\name:
 	.cfi_startproc
 	mov	%esi, %eax
 	lea	0x1234(%rsi), %rdx
 	lea	0x1234(%rsi), %rdx
-L_word_of_numbers:
+L_\name:
 	mov	(%rdi), %eax
 	ret
 	.cfi_endproc
-	.size	word_of_numbers, .-word_of_numbers
+	.size	\name, .-\name
 	.section .data
 	.p2align 3
 	.zero	6
-	.quad	L_word_of_numbers, L_word_of_numbers
+	.quad	L_\name, L_\name
 	.zero	2
 	.text
+	.endm
+at_low_byte word_of_numbers 0		# parts of numbers of 16 bits
+at_low_byte word_of_mask 0xff
 begin constant
 	.globl	use_constant
 	.type	use_constant, @function

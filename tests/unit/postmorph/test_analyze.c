@@ -171,6 +171,7 @@ static void a_function_that_data_knows_inside_stays(void **state)
 		{ "listed_for_collector", SKIP_LISTED }, { "listed_for_tracer", SKIP_LISTED },
 		{ "word", SKIP_INNER_WORD }, { "word_far", SKIP_INNER_WORD },
 		{ "word_unaligned", SKIP_INNER_WORD }, { "word_of_numbers", SKIP_NONE },
+		{ "word_of_mask", SKIP_NONE },
 		{ "constant", SKIP_WATCHED }, { "use_constant", SKIP_NONE },
 		{ "loaded", SKIP_WATCHED }, { "use_loaded", SKIP_NONE },
 		{ "switches", SKIP_NONE },

@@ -143,7 +143,8 @@ static void chance_holds_nothing(void **state)
 		{ any, "half_alone" }, { any, "half_amid" },
 		{ any, "half_of_numbers" }, { any, "half_of_nops" }, { any, "half_of_halves" },
 		{ any, "full_alone" }, { any, "full_amid" }, { any, "full_spread" },
-		{ fixed, "word_alone" }, { fixed, "word_of_numbers" }, { fixed, "unknown" },
+		{ fixed, "word_alone" }, { fixed, "word_of_numbers" },
+		{ fixed, "word_of_mask" }, { fixed, "unknown" },
 	};
 
 	(void)state;
