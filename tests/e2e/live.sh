@@ -305,7 +305,7 @@ forks_are_out() {
 	is_on "$server" && { echo "the server counts"; return 1; }
 	is_on "$child" && { echo "the child counts"; return 1; }
 	echo well >"$root/fifo"
-	within_5 grep -q well "$root/forks.out"
+	within_5 grep -q well "$root/forks.out" || { echo "the child $child does not run on"; return 1; }
 	kill "$server"
 }
 # A fork keeps what it was forked with, until it is taken out of all.
@@ -314,7 +314,7 @@ all_are_out() {
 	[ -p "$root/fifo" ] || mkfifo "$root/fifo"
 	cp /bin/dash "$root/shell" && prepare shell "$root/shell" || return 1
 	start "$root/all.out" "$root/shell" -c "while :; do i=0; while [ \$i -lt 2000 ]; do i=\$((i + 1)); done
-		[ -e '$root/go' ] && { rm '$root/go'; (read x <'$root/fifo'; echo \$x) & }; done"
+		[ -e '$root/go' ] && { rm '$root/go'; (read x <'$root/fifo'; echo well) & }; done"
 	server=$pid
 	sleep 0.2
 	fit shell && on "$server" shell || return 1
@@ -336,8 +336,11 @@ all_are_out() {
 	is_on "$child" && { echo "the child has it still"; return 1; }
 	kill -CONT "$server"
 	fails 0 "^done, pause [0-9]* us, processes 1$" "$live" off-all "$root/gen/shell" || return 1
-	for _ in 1 2; do echo well >"$root/fifo"; done
+	# Opened for both: who opens it for writing alone waits for ever if both have read of the first time.
+	exec 9<>"$root/fifo"
+	printf '\n\n' >&9
 	within_5 eval '[ "$(grep -c well "$root/all.out")" = 2 ]' || return 1
+	exec 9>&-
 	kill "$server"
 }
 kill "$pid"
