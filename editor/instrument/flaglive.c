@@ -7,7 +7,8 @@
  *   entry[f]   flags that f reads before it writes them: they are live before calls of f
  *   back[f]    flags that are read after some call of f: they are live at its returns
  *
- * These two sets grow until nothing changes.  Where it is not known what runs next (computed
+ * These two sets grow until nothing changes; a function is walked again where one that it asks
+ * has grown since.  Where it is not known what runs next (computed
  * jumps that may stay inside, jumps into the middle of other functions), all flags are live.
  * So they are at what looks like a tail call where something leads inside of the function.
  * Functions that are called through pointers or in other modules are assumed to keep to the ABI
@@ -24,28 +25,39 @@
 #include "postmorph/machine/memview.h"
 #include "postmorph/machine/flags.h"
 
+struct set {
+	uint16_t flags;
+	uint32_t grown;			/* at which time, by flaglive.now */
+};
+
+struct out {				/* the functions that one calls or jumps to */
+	uint32_t *fn, n;
+};
+
 struct flaglive {
 	const struct prog *prog;
 	struct arena *arena;
 	uint16_t **before;		/* [nfn] -> [ninsn] */
 	struct flags **effect;		/* likewise */
-	uint16_t *entry, *back;		/* [nfn] */
-	uint16_t back_all;
+	struct set *entry, *back;	/* [nfn] */
+	struct set back_all;
+	struct out *out;		/* [nfn] */
+	uint32_t *walked;		/* [nfn] at which time; 0: not so far */
+	uint32_t now;			/* one more whenever a set grows */
 	const struct innerways *inner;
-	bool changed;
 };
 
-static void grow(struct flaglive *l, uint16_t *set, uint16_t more)
+static void grow(struct flaglive *l, struct set *set, uint16_t more)
 {
-	if ((*set | more) == *set)
+	if ((set->flags | more) == set->flags)
 		return;
-	*set |= more;
-	l->changed = true;
+	set->flags |= more;
+	set->grown = ++l->now;
 }
 
 static uint16_t back_of(const struct flaglive *l, uint32_t f)
 {
-	return l->back[f] | l->back_all;
+	return l->back[f].flags | l->back_all.flags;
 }
 
 /* The function that begins at addr, if it was looked at; NO_FN else. */
@@ -63,24 +75,30 @@ static uint16_t leave(struct flaglive *l, uint32_t f, vaddr addr)
 
 	if (to != NO_FN) {
 		grow(l, &l->back[to], back_of(l, f));
-		return l->entry[to];
+		return l->entry[to].flags;
 	}
 	return prog_find_fn(l->prog, addr) == NO_FN ? 0 : FLAGS_ALL;
 }
 
+/* The function that is called there, as known_fn(). */
+static uint32_t called(const struct flaglive *l, const struct insn *insn)
+{
+	if (insn->kind != INSN_CALL)
+		return NO_FN;
+	return known_fn(l, insn_target(insn, prog_insn_bytes(l->prog, insn),
+				       prog_insn_addr(l->prog, insn)));
+}
+
 static uint16_t call(struct flaglive *l, const struct insn *insn, uint16_t behind)
 {
-	uint32_t to = NO_FN;
+	uint32_t to = called(l, insn);
 
-	if (insn->kind == INSN_CALL)
-		to = known_fn(l, insn_target(insn, prog_insn_bytes(l->prog, insn),
-					     prog_insn_addr(l->prog, insn)));
 	if (to == NO_FN) {
 		grow(l, &l->back_all, behind);
 		return behind;
 	}
 	grow(l, &l->back[to], behind);
-	return l->entry[to] | behind;
+	return l->entry[to].flags | behind;
 }
 
 static uint16_t in_of(const struct flaglive *l, uint32_t f, uint32_t block)
@@ -152,6 +170,7 @@ static void walk_fn(struct flaglive *l, uint32_t f)
 {
 	const struct fn *fn = &l->prog->fn[f];
 
+	l->walked[f] = l->now;
 	for (bool more = true; more; ) {
 		more = false;
 		for (uint32_t i = fn->nblock; i-- > 0; )
@@ -171,28 +190,84 @@ static void find_effects(struct flaglive *l, uint32_t f)
 						      prog_insn_addr(l->prog, &fn->insn[i])));
 }
 
+static void add_out(const struct flaglive *l, struct out *out, vaddr addr)
+{
+	uint32_t to = known_fn(l, addr);
+
+	if (to != NO_FN)
+		out->fn[out->n++] = to;
+}
+
+static void find_out(struct flaglive *l, uint32_t f)
+{
+	const struct fn *fn = &l->prog->fn[f];
+	struct out *out = &l->out[f];
+	uint32_t most = 2 * fn->nblock;
+
+	for (uint32_t i = 0; i < fn->ninsn; i++)
+		most += fn->insn[i].kind == INSN_CALL;
+	out->fn = arena_array(l->arena, most, sizeof(*out->fn));
+	for (uint32_t i = 0; i < fn->ninsn; i++) {
+		uint32_t to = called(l, &fn->insn[i]);
+
+		if (to != NO_FN)
+			out->fn[out->n++] = to;
+	}
+	for (uint32_t i = 0; i < fn->nblock; i++) {
+		if (fn->block[i].fall_out)
+			add_out(l, out, fn->block[i].fall_out);
+		if (fn->block[i].taken_out)
+			add_out(l, out, fn->block[i].taken_out);
+	}
+}
+
+/* Has something that it depends on grown since it was walked? */
+static bool is_behind(const struct flaglive *l, uint32_t f)
+{
+	uint32_t walked = l->walked[f];
+	bool grown = !walked || l->back[f].grown > walked || l->back_all.grown > walked;
+
+	for (uint32_t i = 0; i < l->out[f].n && !grown; i++)
+		grown = l->entry[l->out[f].fn[i]].grown > walked;
+	return grown;
+}
+
+/* True when there was something to do. */
+static bool walk_all(struct flaglive *l)
+{
+	bool any = false;
+
+	for (uint32_t f = 0; f < l->prog->nfn; f++)
+		if (l->before[f] && is_behind(l, f)) {
+			walk_fn(l, f);
+			any = true;
+		}
+	return any;
+}
+
 struct flaglive *flaglive_new(const struct prog *prog, struct arena *a)
 {
 	struct flaglive *l = arena_alloc(a, sizeof(*l));
 	struct memview_file words;
 	struct err ignored;
 
-	*l = (struct flaglive){ .prog = prog, .arena = a, .changed = true };
+	*l = (struct flaglive){ .prog = prog, .arena = a, .now = 1 };
 	bool known = memview_open(&prog->img, a, &words, &ignored) == 0;
 	l->inner = innerways_find(prog, known ? &words : NULL, a);
 	l->before = arena_array(a, prog->nfn, sizeof(*l->before));
 	l->effect = arena_array(a, prog->nfn, sizeof(*l->effect));
 	l->entry = arena_array(a, prog->nfn, sizeof(*l->entry));
 	l->back = arena_array(a, prog->nfn, sizeof(*l->back));
+	l->out = arena_array(a, prog->nfn, sizeof(*l->out));
+	l->walked = arena_array(a, prog->nfn, sizeof(*l->walked));
 	for (uint32_t f = 0; f < prog->nfn; f++)
 		if (prog->fn[f].moved)
 			find_effects(l, f);
-	while (l->changed) {
-		l->changed = false;
-		for (uint32_t f = 0; f < prog->nfn; f++)
-			if (l->before[f])
-				walk_fn(l, f);
-	}
+	for (uint32_t f = 0; f < prog->nfn; f++)
+		if (l->before[f])
+			find_out(l, f);
+	while (walk_all(l))
+		;
 	return l;
 }
 
