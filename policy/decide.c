@@ -194,6 +194,8 @@ const char *const decide_count_text[] = {
  * both compilers counted (bench/results/machine_before.md), of which only a part is theirs:
  * more than that, chosen. */
 static const double slow_down = 0.25;
+/* run_s is the longest that was seen as the mean of a while, and runs vary; chosen. */
+static const double least_of_usual = 0.5;
 static const double longest_run_s = 600, day_s = 86400;
 /* The runs that count may fill so much of the time until the next decision; chosen. */
 static const double most_of_next = 0.2;
@@ -209,6 +211,12 @@ double decide_open_gain(const struct decide_module *m, double open)
 double decide_count_cost_s(const struct decide_runs *r)
 {
 	return DECIDE_COUNT_RUNS * r->run_s * slow_down;
+}
+
+bool decide_counted_enough(uint32_t runs, double took_s, double cost_s)
+{
+	return runs >= DECIDE_COUNT_RUNS_MOST ||
+	       (runs >= DECIDE_COUNT_RUNS && took_s * slow_down >= least_of_usual * cost_s);
 }
 
 double decide_count_most_s(const struct policy *p, double gain)

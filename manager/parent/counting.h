@@ -27,7 +27,8 @@ struct counting;
 enum { COUNTING_WATCHED = 16 };		/* generations at a time; no more are */
 enum { COUNTING_HELD = 16 };		/* processes at a time; of more, some are left out */
 enum { COUNTING_POLL = 2 + COUNTING_HELD };
-enum { COUNTING_RUNS = 32 };		/* then the file is watched no more */
+/* Then the file is watched no more; more than policy/decide.h wants. */
+enum { COUNTING_RUNS = 160 };
 enum { COUNTING_LONG_MS = 600000 };	/* then a process is read before its end */
 
 struct counting *counting_new(void);

@@ -492,6 +492,7 @@ double work_counting_cost_s(const struct store_counting *c);
 bool work_counting_is_slow(const struct store_counting *c);
 /* Has counting cost what it may? */
 bool work_counting_has_spent(const struct store_counting *c);
+bool work_counting_has_enough(const struct store_counting *c);
 
 struct work_proof {
 	uint32_t generation;

@@ -151,7 +151,7 @@ static int counted(struct work *w, const struct msg *m, struct err *err)
 
 	if (rc <= 0)			/* it was laid out meanwhile */
 		return rc;
-	return c.runs >= DECIDE_COUNT_RUNS ? 0 : work_counting_take(w, &c, m->fd[0], err);
+	return work_counting_has_enough(&c) ? 0 : work_counting_take(w, &c, m->fd[0], err);
 }
 
 void work_counted(struct work *w)
@@ -218,7 +218,7 @@ static bool is_over(const struct work *w, const struct store_counting *c)
 {
 	double up_s = (double)(w->now_ms() - w->started_ms) / 1000;
 
-	return c->runs >= DECIDE_COUNT_RUNS || work_counting_is_slow(c) ||
+	return work_counting_has_enough(c) || work_counting_is_slow(c) ||
 	       work_counting_has_spent(c) ||
 	       decide_since_s(c->begun_ns, store_now_ns()) > up_s;
 }

@@ -215,7 +215,7 @@ static void say_why(struct work *w, const struct store_module *m,
 {
 	bool slow = work_counting_is_slow(c);
 
-	if (c->runs >= DECIDE_COUNT_RUNS || !(slow || work_counting_has_spent(c)))
+	if (work_counting_has_enough(c) || !(slow || work_counting_has_spent(c)))
 		return;
 	work_history(w, m->path, "slower", slow ?
 		     "the generation that counts took %.1f s for what takes %.1f s" :

@@ -109,6 +109,22 @@ static void counting_has_a_budget(void **state)
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_COST);
 }
 
+/* Sixteen runs of 1 s each cost 4 s; half of their time, or many short ones, are enough. */
+static void short_runs_tell_little(void **state)
+{
+	struct decide_module m = open_module();
+	double cost_s = decide_count_cost_s(&m.runs);
+
+	(void)state;
+	assert_false(decide_counted_enough(15, 100, cost_s));
+	assert_true(decide_counted_enough(16, 8, cost_s));
+	assert_false(decide_counted_enough(16, 7.9, cost_s));
+	assert_false(decide_counted_enough(127, 7.9, cost_s));
+	assert_true(decide_counted_enough(128, 0, cost_s));
+	assert_true(decide_counted_enough(16, 0, 0));	/* what is usual is not known */
+	assert_false(decide_counted_enough(15, 0, 0));
+}
+
 static void the_policy_decides_and_a_crash_before_it(void **state)
 {
 	struct policy p = { .min_gain_ppm = 50, .count = SWITCH_ON };
@@ -614,6 +630,7 @@ int main(void)
 		cmocka_unit_test(what_is_left_open_is_counted_if_it_is_worth_it),
 		cmocka_unit_test(only_short_runs_are_counted),
 		cmocka_unit_test(counting_has_a_budget),
+		cmocka_unit_test(short_runs_tell_little),
 		cmocka_unit_test(the_policy_decides_and_a_crash_before_it),
 		cmocka_unit_test(what_does_not_end_is_counted_in_bursts_if_it_may_be),
 		cmocka_unit_test(a_process_that_sleeps_tells_nothing),

@@ -326,7 +326,7 @@ static void of_runs_without_end_a_few_are_taken(void **state)
 	needs_root();
 	close(go[1]);			/* each ends when it has read that */
 	watch();
-	for (int i = 0; i < 4 * COUNTING_RUNS; i++) {
+	for (int i = 0; i < COUNTING_RUNS + 32; i++) {
 		if (pipe(go) < 0)
 			fail();
 		pid_t pid = start(&l);
