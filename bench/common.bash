@@ -14,7 +14,7 @@ processor_vendor() {
 }
 
 # Those of the environment when this was sourced, as one types them.
-given=$(env | sed -nE "s/^(VARIANTS|WHICH|PAIRS|SAMPLES|GAPS|OTHERS|POOL|SIZES|PROGRAMS|RESULT|SWAPS|KNOWS|SHORT|TURNS|TURN_S|TRY_S|THREADS|OTHER|DAYS|ROUNDS|IDLE_S|RATE_HZ|SECONDS_BUSY|SPAN|MODULES|RUNS|MACHINE_S|TORTURE_ORDERS)=(.*)/\1='\2' /p" | sort | tr -d '\n')
+given=$(env | sed -nE "s/^(VARIANTS|WHICH|PAIRS|SAMPLES|GAPS|OTHERS|POOL|SIZES|PROGRAMS|RESULT|SWAPS|KNOWS|SHORT|TURNS|TURN_S|TRY_S|THREADS|OTHER|DAYS|ROUNDS|BREAKS|IDLE_S|RATE_HZ|SECONDS_BUSY|SPAN|MODULES|RUNS|MACHINE_S|TORTURE_ORDERS)=(.*)/\1='\2' /p" | sort | tr -d '\n')
 given_settings() { printf '%s' "$given"; }
 
 # result_head TITLE: how every result begins

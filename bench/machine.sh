@@ -9,7 +9,8 @@
 #
 #	DAYS=7		days of the week
 #	ROUNDS=1	rounds of a morning and of an afternoon: 45 minutes for a week on a busy machine
-#	IDLE_S=20	idle time at noon and, twice as long, at night
+#	BREAKS=2	breaks within a morning and within an afternoon, after equal parts of their rounds
+#	IDLE_S=20	idle time in each of these, at noon and, twice as long, at night
 #	MACHINE_S=3000	after so many seconds no further day begins
 #	RATE_HZ=2003	samples a second, by the CPU clock, so that a day of some minutes has as many as a day;
 #			0: the policy's own, for long weeks
@@ -23,10 +24,11 @@ if [ "${1:-}" = inside ]; then
 	boot_inside "$2" || exit 125
 fi
 
-DAYS=${DAYS:-7} ROUNDS=${ROUNDS:-1} IDLE_S=${IDLE_S:-20} MACHINE_S=${MACHINE_S:-3000} RATE_HZ=${RATE_HZ:-2003}
+DAYS=${DAYS:-7} ROUNDS=${ROUNDS:-1} BREAKS=${BREAKS:-2} IDLE_S=${IDLE_S:-20} MACHINE_S=${MACHINE_S:-3000} RATE_HZ=${RATE_HZ:-2003}
 for n in "$DAYS" "$ROUNDS" "$IDLE_S" "$MACHINE_S"; do
 	[[ $n =~ ^[1-9][0-9]{0,4}$ ]] || die "'$n' is no number of days, rounds or seconds"
 done
+[[ $BREAKS =~ ^[0-9]$ ]] || die "BREAKS: '$BREAKS' is no number of breaks, 0 to 9"
 [[ $RATE_HZ =~ ^[0-9]{1,4}$ ]] || die "RATE_HZ: '$RATE_HZ' is no rate, 0 to 9999"
 [ "$(id -u)" = 0 ] || die "needs root for namespaces and sampling"
 for t in debootstrap jq nsenter taskset; do
@@ -110,6 +112,10 @@ idle() {		# SECONDS
 	say_load "$(nproc)"
 }
 
+breaks_after() {	# ROUND: not after the last one
+	[ "$1" -lt "$ROUNDS" ] && [ $(($1 * (BREAKS + 1) / ROUNDS)) -gt $((($1 - 1) * (BREAKS + 1) / ROUNDS)) ]
+}
+
 # CPU time that is left over is none where other work never ends: jobs get their share of it.
 hasten() {
 	local p
@@ -134,6 +140,7 @@ week() {
 				for k in $("$PWD/bench/machine_use.bash" kinds $part "$day" "$DAYS"); do
 					slice "$k" bash /use/machine_use.bash "$k" $((${count[$k]:-0} + 1))
 				done
+				! breaks_after "$r" || idle "$IDLE_S"
 			done
 			say "day $day, $part: $(awk '$1 == "slice" { t[$6] += $7 + $8 } END { printf "%.0f s without, %.0f with", t["without"] / 1e6, t["with"] / 1e6 }' "$facts")," \
 				"$(ctl --json history 2>&1 | jq '[.history[] | select(.event == "installed")] | length' 2>/dev/null || echo 0) generations"

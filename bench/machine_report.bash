@@ -129,13 +129,13 @@ report() {
 	cat <<-END
 	Two equal Debian $RELEASE systems in namespaces, each with its own init ($(cat "$M/systemd")), used in the
 	same way for $lasted days of a week of $DAYS in $((took / 60)) minutes: $ROUNDS round(s) of the morning's and of the afternoon's work a day, $IDLE_S s
-	idle at noon and $((2 * IDLE_S)) s at night.  Morph was installed in one of them by its package and left alone, with the default
+	idle at noon and in $BREAKS break(s) within each of the two, and $((2 * IDLE_S)) s at night.  Morph was installed in one of them by its package and left alone, with the default
 	policy but for waiting times (and what a day's limits are, for all of the week):
 
 	    $(policy | sed '2,$s/^/    /')
 
-	busy_max_pct and psi are off, and the load average that either system sees is made by the bench (idle at noon and at
-	night, else not), because the machine has other work; for the same reason jobs run by the usual scheduler, not only
+	busy_max_pct and psi are off, and the load average that either system sees is made by the bench (none in idle times,
+	else one for each CPU), because the machine has other work; for the same reason jobs run by the usual scheduler, not only
 	with CPU time that is left over.  Both systems work side by side, each on one CPU, which are swapped after each piece.
 	Samples are taken on all CPUs, so the interrupts are paid by both systems: what they cost is in Morph's own figures below;
 	so is what the Monitor took for samples of all that the machine did besides.
