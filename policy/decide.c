@@ -319,10 +319,15 @@ double decide_count_spent_s(double module_s, double slower, double more)
 	return longer > 0 ? module_s * -expm1(-longer) : 0;
 }
 
+bool decide_counts_last(double weight)
+{
+	return weight >= least_weight;
+}
+
 bool decide_counts_hold(const struct policy *p, double weight, const struct usage *counted,
 			const struct usage *use)
 {
-	return weight >= least_weight && 100 * usage_drift(counted, use) < p->min_drift_pct;
+	return decide_counts_last(weight) && 100 * usage_drift(counted, use) < p->min_drift_pct;
 }
 
 struct decision decide(const struct policy *p, const struct decide_module *m)

@@ -163,9 +163,9 @@ extern const char *const decide_count_text[];	/* a few words each */
 double decide_open_gain(const struct decide_module *m, double open);
 /* CPU time that counting is expected to take from those who run the module, all in all. */
 double decide_count_cost_s(const struct decide_runs *r);
-/* Are so many runs enough, which took so long, where all were expected to cost cost_s (of
- * decide_count_cost_s(); 0: not known)?  Runs that are short beside the usual tell little of
- * these, such as a compiler's by `configure`. */
+/* Are so many runs enough, which took so long by the clock, where all were expected to cost
+ * cost_s (of decide_count_cost_s(); 0: not known)?  Runs that are short beside the usual tell
+ * little of these, such as a compiler's by `configure`. */
 bool decide_counted_enough(uint32_t runs, double took_s, double cost_s);
 /* CPU time that counting may take within a day: what the policy grants the module, or else what
  * it should bring back. */
@@ -202,6 +202,8 @@ double decide_count_slower(double s, double usual_s, double samples);
  * `slower` and `more`, as of decide_count_is_slow(), else what is on the safe side. */
 double decide_count_spent_s(double module_s, double slower, double more);
 
+/* Are counts of so much weight still used, where nothing else speaks against them? */
+bool decide_counts_last(double weight);
 /* Do exact counts still tell how the module is used?  They are of so much weight, 1 at first,
  * which fades as samples do, and were made when it was used as in `counted`; now `use`. */
 bool decide_counts_hold(const struct policy *p, double weight, const struct usage *counted,

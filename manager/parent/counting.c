@@ -460,9 +460,12 @@ static bool has_ended(const struct held *h)
 	return h->left || poll(&p, 1, 0) > 0;
 }
 
-static bool take(struct held *h, struct counting_taken *out)
+static bool take(struct held *h, uint64_t now, struct counting_taken *out)
 {
+	uint64_t ms = now - h->since_ms;
+
 	*out = (struct counting_taken){ .generation = h->of->generation, .uid = h->uid,
+					.ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX,
 					.fd = copy(h->memory, h->of->size) };
 	close(h->memory);
 	h->memory = -1;
@@ -567,7 +570,7 @@ bool counting_step(struct counting *c, struct counting_taken *out)
 		if (!h->pid)
 			continue;
 		bool ended = has_ended(h);
-		bool told = !h->taken && (ended || is_long(h, now)) && take(h, out);
+		bool told = !h->taken && (ended || is_long(h, now)) && take(h, now, out);
 		if (ended)
 			let_go(h);
 		if (told && ++of->runs == COUNTING_RUNS)

@@ -50,6 +50,7 @@ void counting_forget(struct counting *c, const char *path);
 struct counting_taken {
 	struct digest generation;
 	uint32_t uid;			/* who ran it */
+	uint32_t ms;			/* how long, by the clock */
 	int fd;				/* sealed memory file of `size` bytes, the caller's */
 };
 

@@ -299,6 +299,7 @@ static void tell_counted(struct parent *p)
 				 .fd = { t.fd } };
 
 		m.num[MSG_COUNTED_uid] = t.uid;
+		m.num[MSG_COUNTED_ms] = t.ms;
 		if (p->manager.child.pid && msg_send(p->manager.child.sock, &m, &err) < 0)
 			give_up(&p->manager, &err);
 		close(t.fd);

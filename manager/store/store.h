@@ -260,6 +260,7 @@ struct store_counting {
 	uint64_t begun_ns;
 	uint64_t ended_ns;		/* the original came back; 0: not so far */
 	uint32_t runs;			/* whose counts have come */
+	double took_s;			/* these, by the clock: samples come later */
 	double expected_s;		/* CPU time that it should cost in all */
 	double most_s;			/* that it may cost; 0: not known */
 	double gain;			/* of the machine's time, that it should bring */
@@ -300,6 +301,9 @@ int store_counted_put(struct store *s, int64_t module, const struct store_counte
 int store_counted_get(struct store *s, int64_t module, const struct digest *original,
 		      struct store_counted *out, struct err *err);
 void store_counted_free(struct store_counted *c);
+/* Their weight alone; 0 without any. */
+int store_counted_weight(struct store *s, int64_t module, const struct digest *original,
+			 double *weight, struct err *err);
 int store_counted_delete(struct store *s, int64_t module, struct err *err);
 
 /* --- from one version to the next (store_inherit.c) --- */

@@ -12,22 +12,27 @@
 #include "manager/store/profile_code.h"
 #include "manager/store/store_db.h"
 
-static void write_speed(const struct store_counting_speed *p, struct wr *w)
+static void write_figures(const struct store_counting *c, struct wr *w)
 {
+	const struct store_counting_speed *p = &c->speed;
+
 	wr_uleb(w, p->samples);
 	store_write_double(w, p->all_s);
 	store_write_double(w, p->run_s);
 	store_write_double(w, p->usual_run_s);
 	store_write_double(w, p->module_s);
 	store_write_double(w, p->usual_module_s);
+	store_write_double(w, c->took_s);
 }
 
 /* Nothing: of before there was such a thing. */
-static bool read_speed(struct bytes b, struct store_counting_speed *p)
+static bool read_figures(struct bytes b, struct store_counting *c)
 {
+	struct store_counting_speed *p = &c->speed;
 	struct rd r = rd_of(b);
 
 	*p = (struct store_counting_speed){ 0 };
+	c->took_s = 0;
 	if (!b.n)
 		return true;
 	p->samples = rd_uleb(&r);
@@ -36,6 +41,8 @@ static bool read_speed(struct bytes b, struct store_counting_speed *p)
 	p->usual_run_s = store_read_double(&r);
 	p->module_s = store_read_double(&r);
 	p->usual_module_s = store_read_double(&r);
+	if (rd_left(&r))		/* of before it was known: it ends with the daemon */
+		c->took_s = store_read_double(&r);
 	return !r.bad && !rd_left(&r);
 }
 
@@ -46,7 +53,7 @@ int store_counting_put(struct store *s, const struct store_counting *c, struct e
 
 	if (!q)
 		return -1;
-	write_speed(&c->speed, &speed);
+	write_figures(c, &speed);
 	(void)sqlite3_bind_int64(q, 1, c->module);
 	store_bind_digest(q, 2, &c->generation);
 	store_bind_digest(q, 3, &c->original);
@@ -76,7 +83,7 @@ static int get(struct store *s, sqlite3_stmt *q, struct store_counting *out, str
 	bool ok = store_get_digest(q, 1, &out->generation) &&
 		  store_get_digest(q, 2, &out->original) && store_get_u32(q, 4, &out->runs) &&
 		  store_get_real(q, 5, &out->expected_s) && store_get_real(q, 6, &out->gain) &&
-		  read_speed(store_get_blob(q, 7), &out->speed) &&
+		  read_figures(store_get_blob(q, 7), out) &&
 		  store_get_real(q, 8, &out->most_s) && store_get_real(q, 9, &out->burst_s);
 	store_done(q);
 	return ok ? 1 : store_damaged(s, "counting", err);
@@ -212,6 +219,23 @@ int store_counted_get(struct store *s, int64_t module, const struct digest *orig
 	if (!ok || !same)
 		store_counted_free(out);
 	return ok ? same : store_damaged(s, "counted", err);
+}
+
+int store_counted_weight(struct store *s, int64_t module, const struct digest *original,
+			 double *weight, struct err *err)
+{
+	struct digest of;
+	sqlite3_stmt *q;
+	int rc = store_row_with(s, SQL_COUNTED_WEIGHT, module, &q, err);
+
+	*weight = 0;
+	if (rc != 1)
+		return rc;
+	bool ok = store_get_digest(q, 0, &of) && store_get_real(q, 1, weight);
+	store_done(q);
+	if (ok && !digest_equal(&of, original))
+		*weight = 0;
+	return ok ? 0 : store_damaged(s, "counted", err);
 }
 
 int store_counted_delete(struct store *s, int64_t module, struct err *err)

@@ -151,7 +151,10 @@ static int counted(struct work *w, const struct msg *m, struct err *err)
 
 	if (rc <= 0)			/* it was laid out meanwhile */
 		return rc;
-	return work_counting_has_enough(&c) ? 0 : work_counting_take(w, &c, m->fd[0], err);
+	if (work_counting_has_enough(&c))
+		return 0;
+	c.took_s += (double)m->num[MSG_COUNTED_ms] / 1000;
+	return work_counting_take(w, &c, m->fd[0], err);
 }
 
 void work_counted(struct work *w)

@@ -7,7 +7,6 @@
  * Tested by tests/unit/manager/work/test_work_evidence.c and tests/e2e/counted.sh.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,9 +138,7 @@ double work_counting_cost_s(const struct store_counting *c)
 
 bool work_counting_has_enough(const struct store_counting *c)
 {
-	/* of programs that were not known before, what is in the module alone */
-	return decide_counted_enough(c->runs, fmax(c->speed.run_s, c->speed.all_s),
-				     c->expected_s);
+	return decide_counted_enough(c->runs, c->took_s, c->expected_s);
 }
 
 bool work_counting_has_spent(const struct store_counting *c)

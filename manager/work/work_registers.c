@@ -15,6 +15,7 @@
 #include "lib/err.h"
 #include "lib/io.h"
 #include "manager/work/work.h"
+#include "policy/decide.h"
 #include "policy/evidence.h"
 #include "policy/policy.h"
 
@@ -50,6 +51,23 @@ int work_interpret(void *ctx, int fd, int original, struct bytes states, struct 
 	return rc;
 }
 
+/* Exact counts tell where branches go: registers tell nothing on top of that. */
+static bool is_counted(const struct work *w, const struct store_module *m)
+{
+	double weight;
+	struct err ignored;
+
+	return store_counted_weight(w->store, m->id, &m->original, &weight, &ignored) == 0 &&
+	       decide_counts_last(weight);
+}
+
+/* Of samples in modules it has that share. */
+static bool is_lacking(const struct work *w, const struct store_module *m, double share,
+		       bool on)
+{
+	return evidence_lacking(share, m->states, on) && !is_counted(w, m);
+}
+
 /* Who is asked takes a second of CPU time for a large program, each time that samples are taken
  * in: not for a module that has what it needs while another one lacks it. */
 bool work_lacks(void *ctx, const struct store_module *m)
@@ -57,7 +75,7 @@ bool work_lacks(void *ctx, const struct store_module *m)
 	const struct work *w = ctx;
 
 	return w->policy->registers != SWITCH_AUTO || w->samples <= 0 ||
-	       evidence_lacking(m->samples / w->samples, m->states, true);
+	       is_lacking(w, m, m->samples / w->samples, true);
 }
 
 /* --- when to take them --- */
@@ -82,7 +100,7 @@ static bool find_lacking(void *ctx, const struct store_module *m)
 	struct lookout *l = ctx;
 
 	if (m->refusal[0] || !policy_allows(l->w->policy, m->path) || !l->samples ||
-	    !evidence_lacking(m->samples / l->samples, m->states, l->w->registers))
+	    !is_lacking(l->w, m, m->samples / l->samples, l->w->registers))
 		return true;
 	(void)snprintf(l->why, sizeof(l->why),
 		       "on: %.200s has %.0f samples with registers of %d", m->path, m->states,

@@ -187,12 +187,14 @@ static void what_was_spent_today_is_known(void **state)
 	c.gain = 0.25;
 	c.burst_s = 1.5;
 	c.speed = (struct store_counting_speed){ 1, 2, 3, 4, 5, 6 };
+	c.took_s = 7;
 	assert_int_equal(store_counting_put(store, &c, &err), 0);
 	assert_true(spent(0, now) == 6.5);
 	assert_true(spent(7, now) == 6 && spent(8, now) == 0.5);
 	assert_int_equal(store_counting_get(store, 7, &got, &err), 1);
 	assert_true(got.expected_s == 4 && got.gain == 0.25 && got.burst_s == 1.5);
 	assert_memory_equal(&got.speed, &c.speed, sizeof(c.speed));
+	assert_float_equal(got.took_s, 7, 0);
 }
 
 static void a_crash_is_remembered_beyond_its_original(void **state)
