@@ -163,9 +163,9 @@ extern const char *const decide_count_text[];	/* a few words each */
 double decide_open_gain(const struct decide_module *m, double open);
 /* CPU time that counting is expected to take from those who run the module, all in all. */
 double decide_count_cost_s(const struct decide_runs *r);
-/* Are so many runs enough, which took so long by the clock, where all were expected to cost
- * cost_s (of decide_count_cost_s(); 0: not known)?  Runs that are short beside the usual tell
- * little of these, such as a compiler's by `configure`. */
+/* Are so many runs enough, which took so much CPU time, where all were expected to cost cost_s
+ * (of decide_count_cost_s(); 0: not known)?  Runs that are short beside the usual tell little
+ * of these, such as a compiler's by `configure`. */
 bool decide_counted_enough(uint32_t runs, double took_s, double cost_s);
 /* CPU time that counting may take within a day: what the policy grants the module, or else what
  * it should bring back. */

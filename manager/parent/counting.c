@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,7 @@ struct seen {				/* pid 0: none */
 struct held {				/* pid 0: none */
 	pid_t pid;
 	int pidfd, memory;
+	int clock;			/* counts its CPU time, also when it has ended; or -1 */
 	uint64_t inode;			/* of the memory: forks have the same */
 	uint64_t since_ms;
 	uint32_t uid;
@@ -153,6 +155,8 @@ static void let_go(struct held *h)
 	close(h->pidfd);
 	if (h->memory >= 0)
 		close(h->memory);
+	if (h->clock >= 0)
+		close(h->clock);
 	*h = (struct held){ 0 };
 }
 
@@ -355,10 +359,24 @@ static void leave(struct counting *c, const struct watched *w, pid_t pid)
 			c->held[i].left = true;
 }
 
+/* Of a process and what it starts from now on. */
+static int open_clock(pid_t pid)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.inherit = 1,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
 /* Whether it needs no more looking at. */
 static bool hold(struct counting *c, struct watched *w, pid_t pid)
 {
-	struct held *h = free_place(c), new = { .pid = pid, .memory = -1, .of = w };
+	struct held *h = free_place(c);
+	struct held new = { .pid = pid, .memory = -1, .clock = -1, .of = w };
 	struct stat st;
 
 	if (!h)
@@ -377,6 +395,7 @@ static bool hold(struct counting *c, struct watched *w, pid_t pid)
 	}
 	new.inode = st.st_ino;
 	new.since_ms = role_now_ms();
+	new.clock = open_clock(pid);
 	leave(c, w, pid);
 	*h = new;
 	return true;
@@ -460,12 +479,20 @@ static bool has_ended(const struct held *h)
 	return h->left || poll(&p, 1, 0) > 0;
 }
 
+/* Where the kernel does not count it, not more than it can have been. */
+static uint32_t cpu_ms(const struct held *h, uint64_t now)
+{
+	uint64_t ns, ms = now - h->since_ms;
+
+	if (h->clock >= 0 && read(h->clock, &ns, sizeof(ns)) == (ssize_t)sizeof(ns))
+		ms = ns / 1000000;
+	return ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX;
+}
+
 static bool take(struct held *h, uint64_t now, struct counting_taken *out)
 {
-	uint64_t ms = now - h->since_ms;
-
 	*out = (struct counting_taken){ .generation = h->of->generation, .uid = h->uid,
-					.ms = ms < UINT32_MAX ? (uint32_t)ms : UINT32_MAX,
+					.ms = cpu_ms(h, now),
 					.fd = copy(h->memory, h->of->size) };
 	close(h->memory);
 	h->memory = -1;

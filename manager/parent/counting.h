@@ -50,7 +50,7 @@ void counting_forget(struct counting *c, const char *path);
 struct counting_taken {
 	struct digest generation;
 	uint32_t uid;			/* who ran it */
-	uint32_t ms;			/* how long, by the clock */
+	uint32_t ms;			/* of CPU time that it took */
 	int fd;				/* sealed memory file of `size` bytes, the caller's */
 };
 

@@ -260,7 +260,7 @@ struct store_counting {
 	uint64_t begun_ns;
 	uint64_t ended_ns;		/* the original came back; 0: not so far */
 	uint32_t runs;			/* whose counts have come */
-	double took_s;			/* these, by the clock: samples come later */
+	double took_s;			/* CPU time of these */
 	double expected_s;		/* CPU time that it should cost in all */
 	double most_s;			/* that it may cost; 0: not known */
 	double gain;			/* of the machine's time, that it should bring */

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root
 make_root perl gzip
-policy() {		# AUTOMATIC COUNT [LOAD_MAX_PCT [CHECK_S]]
+policy() {		# AUTOMATIC COUNT [LOAD_MAX_PCT [CHECK_S]]: speed is observed each second
 	always_idle "${4:-1}" "${3:-10000}" >"$root/morph.yaml"
 	cat >>"$root/morph.yaml" <<-END
 		monitor:
@@ -18,6 +18,7 @@ policy() {		# AUTOMATIC COUNT [LOAD_MAX_PCT [CHECK_S]]
 		  min_samples: 100
 		  max_unseen_pct: 100
 		  min_gain_ppm: 0
+		  observe_s: 1
 		  observe_first_h: 0
 	END
 }
@@ -124,5 +125,27 @@ check "the policy has it looked at again" ctl policy reload
 check_here "then it is laid out by what was counted" in_root perl "installed .*generation 2 from [0-9]+ samples and the counts of 16 runs"
 check "and no file of counts is left" no_counts_of
 check "the original comes back" ctl restore --all
+check_here "the daemon ends once more" stop_daemon
+
+# A compiler's runs by `configure` come first, within a second, and tell little of what it is used for.
+# (Of some milliseconds by the clock, or they are over before they are found.)
+use_long() { "$root/bin/perl" -e "${script/60000/300000}"; }
+use_briefly() { local i; for ((i = 0; i < $1; i++)); do "$root/bin/perl" -e 'select undef, undef, undef, 0.02' || return 1; done; }
+so_far() { lists "\"counts\": ?\"counting, so far $1 runs\""; }
+rm -rf "$root/store"
+policy false auto
+check_here "a daemon that decides itself what to count" start_daemon --host "$host"
+check "it is seen how long perl takes" sampled perl 2000 use_long
+policy true auto
+check "it may count" ctl policy reload
+check_here "perl is to be counted" in_root perl "counting .* generation 1"
+check "it runs for nothing, many times" use_briefly 40
+check "these runs are counted" within 20 so_far "(1[6-9]|[2-9][0-9])"
+sleep 3
+check "but are not enough" counts "$root/bin/perl"
+for i in $(seq 24); do use_long; done >/dev/null
+check_here "usual ones are" in_root perl "counted .*[2-9][0-9] runs in [0-9]+ minutes"
+check_here "and it is laid out" in_root perl "installed .*generation 2 from [0-9]+ samples and the counts of [2-9][0-9] runs"
+check "its original comes back" ctl restore --all
 check_here "the daemon ends for good" stop_daemon
 done_testing
