@@ -8,12 +8,12 @@
  *   back[f]    flags that are read after some call of f: they are live at its returns
  *
  * These two sets grow until nothing changes; a function is walked again where one that it asks
- * has grown since.  Where it is not known what runs next (computed
- * jumps that may stay inside, jumps into the middle of other functions), all flags are live.
- * So they are at what looks like a tail call where something leads inside of the function.
- * Functions that are called through pointers or in other modules are assumed to keep to the ABI
- * at their entry; if flags are live after such a call, they are live at the returns of all
- * functions.
+ * has grown since.  Where it is not known what runs next (computed jumps that may stay inside,
+ * jumps into the middle of other functions), all flags are live.  So they are at what looks
+ * like a tail call where something leads inside of the function.  Functions that are called
+ * through pointers or in other modules are assumed to keep to the ABI at their entry; if flags
+ * are live after such a call, or at the returns of what jumps to such a function, they are live
+ * at the returns of all functions.
  *
  * Tested by tests/programs/instrument.sh: programs whose flags a counter destroyed would not do
  * what they did.
@@ -125,6 +125,17 @@ static bool is_tail_jump(const struct fn *fn, uint32_t insn)
 	return false;
 }
 
+/* A computed jump: to another function, any of which returns to the caller of f then, or, where
+ * that is not known, inside. */
+static uint16_t leave_anywhere(struct flaglive *l, uint32_t f, uint32_t insn)
+{
+	const struct fn *fn = &l->prog->fn[f];
+	bool inside = !fn->insn[insn].field && (l->inner->any[f] || !is_tail_jump(fn, insn));
+
+	grow(l, &l->back_all, back_of(l, f));
+	return inside ? FLAGS_ALL : 0;
+}
+
 static uint16_t behind_block(struct flaglive *l, uint32_t f, const struct block *b)
 {
 	const struct fn *fn = &l->prog->fn[f];
@@ -141,9 +152,8 @@ static uint16_t behind_block(struct flaglive *l, uint32_t f, const struct block 
 		live |= leave(l, f, b->taken_out);
 	if (b->table != NO_TABLE)
 		live |= behind_table(l, f, &fn->table[b->table]);
-	else if (fn->insn[last].kind == INSN_IJMP && !fn->insn[last].field &&
-		 (l->inner->any[f] || !is_tail_jump(fn, last)))
-		live = FLAGS_ALL;
+	else if (fn->insn[last].kind == INSN_IJMP)
+		live |= leave_anywhere(l, f, last);
 	if (fn->insn[last].kind == INSN_RET)
 		live |= back_of(l, f);
 	return live;

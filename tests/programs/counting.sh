@@ -53,21 +53,7 @@ known "C, static" gcc -O2 -static
 known "C, static PIE" gcc -O2 -static-pie
 known "C, by clang" clang -O1 -fpie -pie
 
-flags_kept() {		# NAME SOURCE COMPILER FLAG...
-	local name=$1 source=$2 out
-	shift 2
-	command -v "$1" >/dev/null || { skip "$name" "this machine has no $1"; return; }
-	"$@" -o "$T/original" "tests/programs/$source" 2>"$T/e" || { not_ok "$name: build"; note "$(cat "$T/e")"; return; }
-	cp "$T/original" "$T/work/known"
-	record_run "$T/before" "$T/work/known"
-	instrument "$T/original" "$T/work/known.new" || return
-	out=$("$verify" --counting "$T/original" "$T/work/known.new" 2>&1) && ok "$name: verified" || not_ok "$name: $out"
-	mv "$T/work/known.new" "$T/work/known"
-	record_run "$T/after" "$T/work/known"
-	same_run "$name" "$T/before" "$T/after"
-}
-flags_kept "flags from a call through memory" flagsback.s gcc
-flags_kept "flags from what jumps through memory" flagsback.s gcc -Wa,--defsym,JUMPED=1
+flags_kept_between
 for cc in gcc clang; do
 	flags_kept "flags across computed jumps, $cc" flagsacross.c $cc -O2 -w -fpie -pie
 	flags_kept "flags across computed jumps, $cc, fixed address" flagsacross.c $cc -O2 -w -fno-pie -no-pie

@@ -1,5 +1,6 @@
-# flagsback.s - a program whose assembly hands flags back through a pointer in memory, or through
-# what jumps by one (JUMPED=1); it prints what it found
+# flagsback.s - a program whose assembly hands flags back from what it calls, through a pointer in
+# memory, through what jumps by one (JUMPED=1) or directly (DIRECT=1), or hands them on to what it
+# jumps to (READ=1) or calls (READ=1 CALLED=1); it prints what it found
 
 	.macro	fn name
 	.globl	\name
@@ -27,6 +28,32 @@ fn passes_on
 	jmp	*pointer(%rip)
 end passes_on
 
+fn tells				# ways that differ, while `reads` is yet to read flags
+	cmp	$5, %edi
+	jp	1f
+	nopl	0(%rax)
+1:	.ifdef CALLED
+	sub	$8, %rsp
+	.cfi_adjust_cfa_offset 8
+	cmp	$5, %edi
+	jp	2f
+	nopl	0(%rax)
+2:	call	reads
+	add	$8, %rsp
+	.cfi_adjust_cfa_offset -8
+	ret
+	.else
+	jmp	reads
+	.endif
+end tells
+
+fn reads
+	mov	$0, %eax
+	jg	1f
+	mov	$1, %eax
+1:	ret
+end reads
+
 fn main
 	push	%rbx
 	.cfi_adjust_cfa_offset 8
@@ -39,16 +66,26 @@ fn main
 	xor	%ebx, %ebx
 	xor	%ebp, %ebp
 1:	mov	%ebx, %edi
+	.ifdef READ
+	call	tells
+	add	%eax, %ebp
+	.else
 	.ifdef JUMPED
 	call	passes_on
 	.else
+	.ifdef DIRECT
+	call	compares
+	.else
 	call	*pointer(%rip)
+	.endif
 	.endif
 	jne	2f
 	add	$100, %ebp
 2:	jl	3f
 	add	$1000, %ebp
-3:	inc	%ebx
+3:
+	.endif
+	inc	%ebx
 	cmp	$10, %ebx
 	jb	1b
 	lea	format(%rip), %rdi

@@ -15,6 +15,8 @@ build "static" g++ -O2 -static && modes "static" "$P" plain throw
 build "clang" clang++ -O2 -fpie -pie && modes "clang" "$P" plain throw jump
 build "stripped" g++ -O3 -s -fpie -pie && modes "stripped" "$P" plain throw
 
+flags_kept_between
+
 # --- a library: what was counted in it before its start routine ran is nothing ---
 
 if build "library" g++ -O2 -shared -fpic -Dmain=counted_main && mv "$P" "$T/lib/libcounted.so"; then

@@ -97,3 +97,26 @@ build() {		# NAME COMPILER FLAGS...
 	note "$(cat "$T/e")"
 	return 1
 }
+
+# What counts destroys no flags that are read later.
+flags_kept() {		# NAME SOURCE COMPILER FLAG...
+	local name=$1 source=$2 out
+	shift 2
+	command -v "$1" >/dev/null || { skip "$name" "this machine has no $1"; return; }
+	"$@" -o "$T/original" "tests/programs/$source" 2>"$T/e" || { not_ok "$name: build"; note "$(cat "$T/e")"; return; }
+	cp "$T/original" "$T/work/known"
+	record_run "$T/before" "$T/work/known"
+	instrument "$T/original" "$T/work/known.new" || return
+	[ ! "$private" ] || { out=$("$verify" --counting "$T/original" "$T/work/known.new" 2>&1) && ok "$name: verified" || not_ok "$name: $out"; }
+	mv "$T/work/known.new" "$T/work/known"
+	record_run "$T/after" "$T/work/known"
+	same_run "$name" "$T/before" "$T/after"
+}
+# In another function than they were set in.
+flags_kept_between() {
+	flags_kept "flags from a call through memory" flagsback.s gcc
+	flags_kept "flags from what jumps through memory" flagsback.s gcc -Wa,--defsym,JUMPED=1
+	flags_kept "flags from a call" flagsback.s gcc -Wa,--defsym,DIRECT=1
+	flags_kept "flags for what is jumped to" flagsback.s gcc -Wa,--defsym,READ=1
+	flags_kept "flags for what is called" flagsback.s gcc -Wa,--defsym,READ=1,--defsym,CALLED=1
+}
