@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,28 @@ static void what_was_spent_today_is_known(void **state)
 	assert_float_equal(got.took_s, 7, 0);
 }
 
+/* As a version of Morph wrote it that did not know how long runs took: its last 8 bytes. */
+static void what_an_older_version_counted_is_read(void **state)
+{
+	static const char text[] = "UPDATE counting SET speed ="
+				   " substr(speed, 1, length(speed) - 8)";
+	struct store_counting c = { .module = 7, .runs = 3, .took_s = 2,
+				    .speed = { .all_s = 4, .usual_module_s = 5 } }, got;
+	char path[96];
+	struct err err;
+	sqlite3 *db;
+
+	(void)state;
+	assert_int_equal(store_counting_put(store, &c, &err), 0);
+	(void)snprintf(path, sizeof(path), "%s/morph.db", dir);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	assert_int_equal(store_counting_get(store, 7, &got, &err), 1);
+	assert_true(got.runs == 3 && got.took_s == 0);
+	assert_true(got.speed.all_s == 4 && got.speed.usual_module_s == 5);
+}
+
 static void a_crash_is_remembered_beyond_its_original(void **state)
 {
 	struct store_generation *g = calloc(1, sizeof(*g));
@@ -227,6 +250,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(both_go_with_the_profile, begin, end),
 		cmocka_unit_test_setup_teardown(counts_fade_as_samples_do, begin, end),
 		cmocka_unit_test_setup_teardown(what_was_spent_today_is_known, begin, end),
+		cmocka_unit_test_setup_teardown(what_an_older_version_counted_is_read, begin,
+						end),
 		cmocka_unit_test_setup_teardown(a_crash_is_remembered_beyond_its_original,
 						begin, end),
 	};
