@@ -141,7 +141,9 @@ int live_map_open(pid_t pid, const struct live_map *m, struct err *err)
 	(void)snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid,
 		       m->start, m->end);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0 && errno == ENOENT)
+		err_set(err, ERR_REFUSED, "its mappings have changed");
+	else if (fd < 0)
 		err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
 	return fd;
 }

@@ -98,6 +98,27 @@ static uint64_t room(uint64_t lo, uint64_t hi, uint64_t at, uint64_t size)
 
 static const uint64_t lo = 0x555555554000, hi = 0x5555555a0000;
 
+/* One that has executed another program since its mappings were read has none of them. */
+static void a_mapping_that_is_gone_is_no_error(void **state)
+{
+	struct live_map at;
+	struct live_maps m;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(live_maps_read(getpid(), &m, &err), 0);
+	at = *live_maps_at(&m, (uint64_t)(uintptr_t)&live_maps_read);
+	int fd = live_map_open(getpid(), &at, &err);
+
+	assert_true(fd >= 0);
+	close(fd);
+	at.end += 4096;
+	assert_int_equal(live_map_open(getpid(), &at, &err), -1);
+	assert_int_equal(err.kind, ERR_REFUSED);
+	assert_string_equal(err.text, "its mappings have changed");
+	live_maps_free(&m);
+}
+
 static void its_usual_place_is_kept(void **state)
 {
 	(void)state;
@@ -146,6 +167,7 @@ int main(void)
 		cmocka_unit_test(mappings_are_read),
 		cmocka_unit_test(what_is_no_mapping_is_refused),
 		cmocka_unit_test(our_own_can_be_read),
+		cmocka_unit_test(a_mapping_that_is_gone_is_no_error),
 		cmocka_unit_test(its_usual_place_is_kept),
 		cmocka_unit_test(the_gap_in_front_of_the_heap_is_used),
 		cmocka_unit_test(the_heap_can_grow),
