@@ -17,6 +17,9 @@
  *	chain	blocks of four NOPs, each of which jumps to the next: too many to be kept as a
  *		loop
  *	dispatch that of an interpreter: bound, table, indirect jump; sixteen of them go round
+ *	alike	one with sixteen handlers, each of which dispatches; where other pieces have an
+ *		offset, this has the distance of the end of one from that of the one before, so
+ *		at the multiples of 16 all end at the same offset of 16 bytes
  *	nop	as block, with a long NOP more: what padding costs that runs
  *	prefix	as block, with three prefixes more
  */
@@ -30,7 +33,7 @@
 #include "bench/pin.h"
 
 enum { LINE = 64, REPEAT = 20000, MAX_ROUNDS = 99, HANDLERS = 4, PROGRAM = 16,
-       CHAIN = 24, ROOM = 128 * LINE };
+       CHAIN = 24, ROOM = 128 * LINE, MANY = 16, LONG = 120 };
 
 typedef void code_fn(uint64_t rounds, const void *table, const uint8_t *program);
 
@@ -62,6 +65,10 @@ static struct piece pieces[] = {
 	  .code = { 0x0f, 0xb6, 0x01, 0x48, 0x8d, 0x49, 0x01, 0x83, 0xf8, 0x03, 0x77, 0x00,
 		    0x48, 0x8b, 0x04, 0xc6, 0xff, 0xe0 },
 	  .size = 18, .executions = PROGRAM },
+	/* lea 1(%rcx), %rcx; movzbl (%rcx), %eax; jmp *(%rsi,%rax,8) */
+	{ .name = "alike",
+	  .code = { 0x48, 0x8d, 0x49, 0x01, 0x0f, 0xb6, 0x01, 0xff, 0x24, 0xc6 },
+	  .size = 10, .executions = LONG },
 	{ .name = "nop",
 	  .code = { EIGHT, 0x0f, 0x1f, 0x84, 0, 0, 0, 0, 0, AGAIN, 0xd2 },
 	  .size = 46, .executions = 1 },
@@ -70,7 +77,7 @@ static struct piece pieces[] = {
 	{ .name = "loop", .code = { FOURS, AGAIN, 0xea }, .size = 22, .executions = 1 },
 };
 
-enum { NPIECE = sizeof(pieces) / sizeof(pieces[0]), CHAINED = 2, DISPATCH = 3 };
+enum { NPIECE = sizeof(pieces) / sizeof(pieces[0]), CHAINED = 2, DISPATCH = 3, ALIKE = 4 };
 
 static uint8_t *put(uint8_t *at, const void *code, size_t n)
 {
@@ -103,6 +110,27 @@ static code_fn *write_chain(uint8_t *room, const struct piece *p, unsigned offse
 	return (code_fn *)(uintptr_t)first;
 }
 
+/* Each handler in two lines of its own; one more goes round or returns. */
+static code_fn *write_alike(uint8_t *room, const struct piece *p, unsigned step,
+			    const void **table)
+{
+	/* mov %rdx, %rcx; movzbl (%rcx), %eax; jmp *(%rsi,%rax,8) */
+	static const uint8_t first[] = { 0x48, 0x89, 0xd1, 0x0f, 0xb6, 0x01, 0xff, 0x24, 0xc6 };
+	/* sub $1, %rdi; jnz back to the first; ret */
+	static const uint8_t again[] = { 0x48, 0x83, 0xef, 0x01, 0x75, 0xf1, 0xc3 };
+
+	for (unsigned i = 0; i < MANY; i++) {
+		uint8_t *at = room + (4 + 2 * i) * LINE + i * step % LINE;
+
+		table[i] = at;
+		put(at, p->code, p->size);
+	}
+	put(room, first, sizeof(first));
+	table[MANY] = room + sizeof(first);
+	put(room + sizeof(first), again, sizeof(again));
+	return (code_fn *)(uintptr_t)room;
+}
+
 /* Writes the piece at `offset` of a line; table[] gets the interpreter's handlers: the first
  * three dispatch again, the last one goes round or returns. */
 static code_fn *write_piece(uint8_t *room, const struct piece *p, unsigned offset,
@@ -119,6 +147,8 @@ static code_fn *write_piece(uint8_t *room, const struct piece *p, unsigned offse
 	end = put(at, p->code, p->size);
 	if (p == &pieces[CHAINED])
 		return write_chain(room, p, offset);
+	if (p == &pieces[ALIKE])
+		return write_alike(room, p, offset, table);
 	if (p != &pieces[DISPATCH]) {
 		put(end, &ret, 1);
 		put_jump(start, at, 0xe9);
@@ -177,7 +207,9 @@ int main(int argc, char **argv)
 {
 	static const uint8_t program[PROGRAM] = { 0, 1, 2, 0, 0, 2, 1, 1,
 						  2, 0, 1, 2, 2, 1, 0, 3 };
-	const void *table[HANDLERS];
+	const void *table[MANY + 1];
+	uint8_t longer[LONG + 1];
+	uint32_t seed = 1;
 	unsigned rounds = argc > 2 ? (unsigned)atoi(argv[2]) : 41;
 	uint8_t *room = mmap(NULL, ROOM, PROT_READ | PROT_WRITE | PROT_EXEC,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -186,6 +218,9 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "usage: lines CPU [ROUNDS]\n");
 		return 1;
 	}
+	for (unsigned i = 0; i < LONG; i++)
+		longer[i] = (uint8_t)((seed = seed * 1103515245u + 12345u) >> 24) % MANY;
+	longer[LONG] = MANY;
 	pin(argc > 1 ? atoi(argv[1]) : 0);
 	for (unsigned r = 0; r < rounds; r++)
 		for (unsigned k = 0; k < NPIECE * LINE; k++) {
@@ -193,7 +228,8 @@ int main(int argc, char **argv)
 			unsigned offset = k / NPIECE;
 
 			p->cycles[offset][r] =
-				run(write_piece(room, p, offset, table), p, table, program);
+				run(write_piece(room, p, offset, table), p, table,
+				    p == &pieces[ALIKE] ? longer : program);
 		}
 	for (unsigned i = 0; i < NPIECE; i++)
 		for (unsigned k = 0; k < LINE; k++) {

@@ -44,7 +44,7 @@ costs_table() {
 		for (p = 1; p <= names; p++) {
 			n = m = most = 0
 			for (k = 0; k < 64; k++)
-				if (k + size[name[p]] <= 64) within[++n] = c[name[p], k]
+				if (name[p] == "alike" ? k % 16 : k + size[name[p]] <= 64) within[++n] = c[name[p], k]
 				else { over[++m] = c[name[p], k]; if (over[m] > most) most = over[m] }
 			x = median(within, n)
 			printf "| %s | %d | %.2f | %.2f | %+.2f |\n", name[p], size[name[p]], x, median(over, m), most - x
@@ -123,7 +123,9 @@ report() {
 		cat <<-END
 		\`bench/lines.c\` runs small pieces of code at all offsets of a line: the processor's cycles for one
 		execution, the least of ${RUNS:-9} lower quartiles of ${ROUNDS:-41} rounds in which all take turns.  \`lib/cpucosts.def\` has its numbers from
-		here, where there is a section for a family.
+		here, where there is a section for a family.  \`alike\` is sixteen handlers that dispatch to each other: its offsets
+		are distances of the end of a dispatch from that of another, "in one line" those that are no multiple of 16
+		bytes, "across" the others.
 
 		$processor
 

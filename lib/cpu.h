@@ -23,6 +23,8 @@ struct cpu_costs {
 	/* a jump across the end of a line or half, or up to there */
 	double jump;
 	double nop, prefix;	/* a NOP; a prefix without meaning */
+	/* an indirect jump, where all of its function end at the same offset of 16 bytes */
+	double alike;
 };
 
 struct cpu cpu_here(void);

@@ -29,8 +29,8 @@ int live_maps_parse(char *text, struct live_maps *out, struct err *err);
 int live_maps_read(pid_t pid, struct live_maps *out, struct err *err);
 void live_maps_free(struct live_maps *m);	/* twice is allowed */
 
-/* A descriptor of the file that is mapped there; -1 with *err: ERR_REFUSED where that mapping is
- * no more (it may have executed another program meanwhile). */
+/* A descriptor of the file that is mapped there; -1 with *err: ERR_REFUSED where that mapping
+ * is no more (it may have executed another program meanwhile). */
 int live_map_open(pid_t pid, const struct live_map *m, struct err *err);
 /* Is it that file?  (On some file systems stat(2) and maps have other numbers of devices.) */
 bool live_map_is_file(pid_t pid, const struct live_map *m, int fd);

@@ -11,6 +11,7 @@
  *   in a short loop   on top of that, in and between its blocks, times the rounds
  *   padding           where control falls into a block NOPs run, elsewhere they do not; each
  *                     byte takes room in the cache from all that runs
+ *   indirect jumps    the more, the more of its function's end at the same offset of 16 bytes
  *   prefixes          instructions get them where they mean nothing: less than a NOP, but each
  *                     time the block runs
  *
@@ -24,6 +25,7 @@
 
 #include <math.h>
 
+#include "editor/graph/spread.h"
 #include "lib/cpu.h"
 
 /* A price is good enough at which so much of what the text may grow by is used. */
@@ -46,6 +48,7 @@ static const double loop_share = 0.875;
 struct part {			/* hot places [first, end) of one function */
 	struct emit_plan *plan;
 	const struct cpu_costs *costs;
+	const double *const *ends;	/* by place; see linefit.h */
 	uint32_t first, end;
 	double byte;		/* cost of one */
 };
@@ -160,6 +163,7 @@ static void weigh_place(const struct part *part, uint32_t i, double back)
 		.max_front = (uint8_t)emit_front_room(part->plan, p,
 						      b->in_line ? MAX_FRONT : 0),
 		.front_byte = part->byte + b->count * c->prefix,
+		.ends = part->ends[i],
 	};
 	if (b->jump_in_line && (item->tail || item->target != RELAX_NONE))
 		fit->tail_end = b->count * c->jump;
@@ -211,9 +215,29 @@ static void weigh_loops(const struct part *part)
 struct rows {
 	struct emit_plan *plan;
 	const double *back;		/* see count_loops() of emit_plan.c */
+	const double **ends;		/* [nhot] what the ends of indirect jumps cost; NULL */
 	uint32_t *first;		/* [n + 1] places; a row ends where the next begins */
 	uint32_t n, every;		/* each so many-th is a sample */
 };
+
+/* What it costs at which offsets the indirect jumps of a function end. */
+static void spread_part(struct emit_plan *plan, uint32_t first, uint32_t end,
+			const double **ends)
+{
+	double *count = arena_array(plan->arena, end - first, sizeof(*count));
+	uint32_t *place = arena_array(plan->arena, end - first, sizeof(*place)), n = 0;
+
+	for (uint32_t i = first; i < end; i++)
+		if (last_of(plan, i)->kind == INSN_IJMP && block_of(plan, i)->in_line) {
+			count[n] = block_of(plan, i)->count;
+			place[n++] = i;
+		}
+	double (*of)[SPREAD_ENDS] = arena_array(plan->arena, n, sizeof(*of));
+
+	spread_ends(count, n, plan->prog->line_costs->alike, of);
+	for (uint32_t k = 0; k < n; k++)
+		ends[place[k]] = of[k];
+}
 
 static struct rows find_rows(struct emit_plan *plan, const double *back)
 {
@@ -221,8 +245,11 @@ static struct rows find_rows(struct emit_plan *plan, const double *back)
 	uint32_t first = 0;
 
 	rows.first = arena_array(plan->arena, plan->nhot + 1, sizeof(*rows.first));
+	rows.ends = arena_array(plan->arena, plan->nhot, sizeof(*rows.ends));
 	for (uint32_t i = 0, end; i < plan->nhot; i = end) {
 		end = part_end(plan, i);
+		if (plan->prog->line_costs->alike > 0)
+			spread_part(plan, i, end, rows.ends);
 		if (i == 0 || end - first > MAX_ROW)
 			rows.first[rows.n++] = first = i;
 	}
@@ -238,7 +265,8 @@ static void weigh_row(const struct rows *rows, uint32_t row, double byte)
 	uint32_t end = rows->first[row + 1];
 
 	for (uint32_t i = rows->first[row]; i < end; ) {
-		struct part part = { plan, plan->prog->line_costs, i, part_end(plan, i), byte };
+		struct part part = { plan, plan->prog->line_costs, rows->ends,
+				     i, part_end(plan, i), byte };
 
 		for (; i < part.end; i++)
 			weigh_place(&part, i, rows->back[i]);

@@ -163,6 +163,7 @@ static void find_ends_of(const struct linefit_item *item, uint32_t half, const d
 			s = last;
 		double cost = start[s] + (last - s) * item->front_byte + bodies[k];
 
+		cost += item->ends ? item->ends[at % LINEFIT_ENDS] : 0;
 		if (cost < end[at]) {
 			end[at] = cost;
 			to[at] = (struct step){ (uint8_t)s, (uint8_t)(last - s) };

@@ -8,6 +8,7 @@
 
 #define LINEFIT_LINE 64u		/* bytes */
 #define LINEFIT_HALF 32u
+#define LINEFIT_ENDS 16u
 
 /* A place where one line ends and the next begins.  Costs are given for both. */
 enum linefit_cut { LINEFIT_AT_LINE, LINEFIT_AT_HALF, LINEFIT_CUTS };
@@ -27,6 +28,8 @@ struct linefit_item {
 	double unaligned;
 	/* of padding in front: of any, and of each byte (more than 0) */
 	double pad, pad_byte;
+	/* of its end, by offset of LINEFIT_ENDS bytes; NULL: none */
+	const double *ends;
 	bool joined;			/* no padding in front */
 	bool parted;			/* some padding in front; not both */
 	/* so many bytes may be added at its start, at so much each */

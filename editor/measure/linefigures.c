@@ -4,6 +4,8 @@
  *           in two.  NOPs at its end, and a jmp behind its conditional branch, which runs on
  *           one of two ways only, do not count as its bytes.  Those that end in an indirect
  *           jump are counted by themselves, too.
+ * ALIKE     Each indirect jump counts by the share that others of its function with the same
+ *           low bits of the address behind them have in those of all others.
  * PAIRS     A comparison and the branch that it is fused with.
  * LOOPS     Each branch back in the original's order closes a loop: of the blocks from its
  *           target to its source those that run at least every second round.  It is short
@@ -24,6 +26,9 @@ struct counting {
 	const struct placement *placement;
 	uint32_t n, which;
 	struct measure_lines *m;
+	/* of the indirect jumps of one function: executions by the offset behind them, and of
+	 * all; their squares */
+	double ends[LINEFIT_ENDS], jumps, squares;
 };
 
 struct span {			/* what a block executes of its image */
@@ -59,7 +64,33 @@ static struct span read_span(const struct image *img, const struct placed *p)
 	return s;
 }
 
-static void count_block(const struct counting *c, uint32_t f, uint32_t id)
+static bool dispatches(const struct fn *fn, const struct block *b)
+{
+	return b->ninsn && fn->insn[b->insn + b->ninsn - 1].kind == INSN_IJMP;
+}
+
+static void count_end(struct counting *c, vaddr end, double count)
+{
+	c->ends[end % LINEFIT_ENDS] += count;
+	c->jumps += count;
+	c->squares += count * count;
+}
+
+/* Of jumps executed a[i] times, each with the share of the others at its offset: the sum of
+ * a[i] * (ends - a[i]) / (jumps - a[i]), with the average a[i] in the divisor. */
+static void count_alike(struct counting *c)
+{
+	double same = -c->squares, others = c->jumps > 0 ? c->jumps - c->squares / c->jumps : 0;
+
+	for (uint32_t k = 0; k < LINEFIT_ENDS; k++) {
+		same += c->ends[k] * c->ends[k];
+		c->ends[k] = 0;
+	}
+	c->m->alike += others > 1e-9 * c->jumps ? same / others : 0;
+	c->jumps = c->squares = 0;
+}
+
+static void count_block(struct counting *c, uint32_t f, uint32_t id)
 {
 	const struct placement *pl = &c->placement[c->which];
 	const struct fn *fn = &c->prog->fn[f];
@@ -67,10 +98,12 @@ static void count_block(const struct counting *c, uint32_t f, uint32_t id)
 	struct span s = read_span(&pl->img, &pl->block[f][id]);
 
 	c->m->pairs += s.pair_across ? b->count : 0;
+	if (dispatches(fn, b))
+		count_end(c, s.end, b->count);
 	if (s.end - s.start > LINE || !is_across(s.start, s.end))
 		return;
 	c->m->blocks += b->count;
-	if (b->ninsn && fn->insn[b->insn + b->ninsn - 1].kind == INSN_IJMP)
+	if (dispatches(fn, b))
 		c->m->dispatches += b->count;
 }
 
@@ -132,19 +165,25 @@ static void count_loop(const struct counting *c, uint32_t f, uint32_t from, uint
 	c->m->loops_use += rounds * count_lines(span, n);
 }
 
+static void count_function(struct counting *c, uint32_t f)
+{
+	for (uint32_t id = 0; id < c->prog->fn[f].nblock; id++) {
+		const struct block *b = &c->prog->fn[f].block[id];
+
+		if (b->count <= 0 || !is_known(c, f, id))
+			continue;
+		count_block(c, f, id);
+		if (b->taken <= id && b->taken_count > 0)
+			count_loop(c, f, b->taken, id, b->taken_count);
+	}
+	count_alike(c);
+}
+
 void linefigures_count(const struct prog *prog, const struct placement *placement, uint32_t n,
 		       uint32_t which, struct measure_lines *m)
 {
-	const struct counting c = { prog, placement, n, which, m };
+	struct counting c = { prog, placement, n, which, m, .jumps = 0 };
 
 	for (uint32_t f = 0; f < prog->nfn; f++)
-		for (uint32_t id = 0; id < prog->fn[f].nblock; id++) {
-			const struct block *b = &prog->fn[f].block[id];
-
-			if (b->count <= 0 || !is_known(&c, f, id))
-				continue;
-			count_block(&c, f, id);
-			if (b->taken <= id && b->taken_count > 0)
-				count_loop(&c, f, b->taken, id, b->taken_count);
-		}
+		count_function(&c, f);
 }

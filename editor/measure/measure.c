@@ -370,6 +370,7 @@ static const struct figure {
 	{ "jumps across 32-byte lines", offsetof(struct measure, across), false },
 	{ "blocks across 64-byte lines", offsetof(struct measure, lines.blocks), false },
 	{ "indirect jumps among them", offsetof(struct measure, lines.dispatches), false },
+	{ "indirect jumps that end alike", offsetof(struct measure, lines.alike), false },
 	{ "fused pairs across 64-byte lines", offsetof(struct measure, lines.pairs), false },
 	{ "lines that short loops need", offsetof(struct measure, lines.loops_need), false },
 	{ "lines that short loops use", offsetof(struct measure, lines.loops_use), false },

@@ -23,6 +23,9 @@ enum measure_reach {		/* of direct calls: distance from the call to its target *
 struct measure_lines {
 	double blocks;		/* of blocks across the end of a line that would fit into one */
 	double dispatches;	/* of these, that end in an indirect jump */
+	/* of indirect jumps, times the chance that another one of the function, by executions,
+	 * ends at the same offset of LINEFIT_ENDS bytes */
+	double alike;
 	double pairs;		/* of comparisons with their branch, across the end of a line */
 	/* of lines in all rounds of short loops: as few as their bytes need, and as it is */
 	double loops_need, loops_use;

@@ -90,6 +90,40 @@ static void a_dispatch_is_in_one_line(void **state)
 	assert_true(across > 20);	/* unless it is marked */
 }
 
+/* Four handlers of 32 bytes, one behind the other: their dispatches end at one offset of 16
+ * bytes, and at four where the processor has costs for that. */
+static void dispatches_end_at_different_offsets(void **state)
+{
+	static const char text[] =
+		"fn f\n"
+		"  b0 size 32 insns 9 count 10 -> table b1:4 b2:2 b3:2 b4:2\n"
+		"  b1 size 32 insns 6 count 1000 -> table b1:400 b2:300 b3:200 b4:100\n"
+		"  b2 size 32 insns 6 count 900 -> table b1:300 b2:300 b3:200 b4:100\n"
+		"  b3 size 32 insns 6 count 800 -> table b1:200 b2:300 b3:200 b4:100\n"
+		"  b4 size 32 insns 6 count 700 -> table b1:100 b2:300 b3:200 b4:90 b5:10\n"
+		"  b5 size 32 insns 6 count 10 -> ret\n"
+		"run none\n";
+	struct arena *a = arena_new();
+	struct irtext t;
+	uint32_t seen[2] = { 0 };
+
+	(void)state;
+	parse(text, a, &t);
+	for (uint32_t b = 1; b <= 4; b++)
+		t.prog.fn[0].block[b].in_line = true;
+	for (uint32_t k = 0; k < 2; k++) {
+		t.prog.line_costs = cpu_costs_named(k ? "zen4" : "zen3");
+		for (uint32_t b = 1; b <= 4; b++) {
+			struct where w = where_is(&t.prog, b);
+
+			seen[k] |= 1u << (w.addr + w.size) % 16;
+		}
+	}
+	assert_int_equal(__builtin_popcount(seen[0]), 1);
+	assert_int_equal(__builtin_popcount(seen[1]), 4);
+	arena_free(a);
+}
+
 /* b1 runs no more often than what falls into it, and hardly; b2 runs often, behind a ret. */
 static void padding_that_runs_must_pay(void **state)
 {
@@ -408,6 +442,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_dispatch_is_in_one_line),
+		cmocka_unit_test(dispatches_end_at_different_offsets),
 		cmocka_unit_test(padding_that_runs_must_pay),
 		cmocka_unit_test(the_jmp_behind_a_branch_is_in_its_line),
 		cmocka_unit_test(a_short_loop_is_in_one_line),

@@ -51,6 +51,7 @@ static double cost_of(const struct linefit_item *item, uint32_t n, uint32_t from
 		}
 		cost += ends ? it->tail_end : 0;
 		cost += front[i] * it->front_byte;
+		cost += it->ends ? it->ends[end % 16] : 0;
 		at = end;
 	}
 	return cost;
@@ -73,6 +74,8 @@ static double least(const struct linefit_item *item, uint32_t n, uint32_t from, 
 
 static void make_row(uint64_t *seed, struct linefit_item *item, uint32_t n)
 {
+	static double ends[MAX_ITEMS][LINEFIT_ENDS];
+
 	for (uint32_t i = 0; i < n; i++) {
 		struct linefit_item *it = &item[i];
 
@@ -92,6 +95,9 @@ static void make_row(uint64_t *seed, struct linefit_item *item, uint32_t n)
 		it->parted = !it->joined && draw(seed, 4) == 0;
 		it->max_front = draw(seed, 3) ? 0 : (uint8_t)(1 + draw(seed, 2));
 		it->front_byte = (double)draw(seed, 10) / 10;
+		for (uint32_t k = 0; k < LINEFIT_ENDS; k++)
+			ends[i][k] = (double)draw(seed, 30);
+		it->ends = draw(seed, 3) ? NULL : ends[i];
 	}
 }
 

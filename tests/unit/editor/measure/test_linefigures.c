@@ -80,6 +80,31 @@ static void dispatches_are_counted_apart(void **state)
 	arena_free(a);
 }
 
+/* Three indirect jumps, executed 100, 60 and 40 times, end at bytes 20, 36 and 50 or 52: the
+ * average one has 200 - 15200 / 200 = 124 others beside it. */
+static void indirect_jumps_that_end_alike_are_counted(void **state)
+{
+	static const char text[] = "fn f\n"
+				   "  b0 size 20 insns 4 count 100 -> table b1:60 b2:40\n"
+				   "  b1 size 16 insns 4 count 60 -> table b2:50 b3:10\n"
+				   "  b2 size %u insns 4 count 40 -> table b3:30 b0:10\n"
+				   "  b3 size 10 insns 2 count 40 -> ret\n"
+				   "run none\n"
+				   "fn g\n"
+				   "  b0 size 16 insns 4 count 500 -> table b1:250 b2:250\n"
+				   "  b1 size 10 insns 2 count 250 -> ret\n"
+				   "  b2 size 10 insns 2 count 250 -> ret\n"
+				   "run none\n";
+	struct arena *a = arena_new();
+
+	(void)state;
+	assert_near(figures_of(read_text(arena_printf(a, text, 14u), a)).alike,
+		    2 * 100 * 60 / 124.0);
+	assert_near(figures_of(read_text(arena_printf(a, text, 16u), a)).alike,
+		    2 * (100 * 60 + 100 * 40 + 60 * 40) / 124.0);
+	arena_free(a);
+}
+
 /* In b1, behind `size` bytes: 4 bytes, a comparison of 4, and its branch of 6. */
 static void fused_pairs_are_counted(void **state)
 {
@@ -139,6 +164,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blocks_that_would_fit_are_counted),
 		cmocka_unit_test(dispatches_are_counted_apart),
+		cmocka_unit_test(indirect_jumps_that_end_alike_are_counted),
 		cmocka_unit_test(fused_pairs_are_counted),
 		cmocka_unit_test(lines_of_short_loops_are_counted),
 	};

@@ -1,0 +1,15 @@
+/* spread.h - gives each of some jumps an offset to end at that few others end at */
+#ifndef EDITOR_GRAPH_SPREAD_H
+#define EDITOR_GRAPH_SPREAD_H
+
+#include <stdint.h>
+
+#define SPREAD_ENDS 16u
+
+/* Fills ends[i][k] with what it costs that jump i, which is executed count[i] times, ends at
+ * offset k of SPREAD_ENDS bytes, if the others end where that is cheapest for them: `all` times
+ * its executions if all executions of others end there, 0 at the best offset.  The jumps
+ * choose in turn, those that are executed most often first. */
+void spread_ends(const double *count, uint32_t n, double all, double (*ends)[SPREAD_ENDS]);
+
+#endif
