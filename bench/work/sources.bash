@@ -11,7 +11,7 @@ sources_prepare() {
 			if (h % 2 == s % 2) print (h * (s + 6)) % 65521, $0 }' | sort -n | {
 		total=0
 		while [ "$total" -lt "$2" ] && read -r _ f; do
-			"$1" -std=gnu17 -D_GNU_SOURCE -w -I "$sources_top" -E -P "$sources_top/$f" \
+			"$1" -std=gnu17 -D_GNU_SOURCE '-DMORPH_VERSION="0"' -w -I "$sources_top" -E -P "$sources_top/$f" \
 				>"$(echo "$f" | tr / _).i" || return
 			total=$((total + $(wc -l <"$sources_top/$f")))
 		done
