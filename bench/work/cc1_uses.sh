@@ -18,7 +18,7 @@ run)
 		esac
 		for again in 1 2 3 4; do
 			[ "$again" = 1 ] || [ "$use" = check ] || [ "$use-$again" = debug-2 ] || continue
-			for f in *.i; do "$2" -quiet -fpreprocessed -std=gnu17 -fPIE $options "$f" -o - 2>&1 || echo "$f: $?"; done
+			for f in *.i; do "$2" -quiet -fpreprocessed -std=gnu17 -fPIE -fdebug-prefix-map="$PWD=." $options "$f" -o - 2>&1 || echo "$f: $?"; done
 		done
 	done ;;
 esac

@@ -16,7 +16,7 @@ run)
 	for use in $(cat uses); do
 		case $use in
 		fast) options=-O2 files=source1.ii ;;
-		debug) options="-O0 -g" files=source2.ii ;;
+		debug) options="-O0 -g -fdebug-prefix-map=$PWD=." files=source2.ii ;;
 		check) options=-fsyntax-only files=source2.ii ;;
 		esac
 		for f in $files; do
