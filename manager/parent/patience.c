@@ -26,3 +26,8 @@ int patience_poll(const struct patience *p)
 {
 	return p->left_ms < PATIENCE_LOOK_MS ? (int)p->left_ms : PATIENCE_LOOK_MS;
 }
+
+int patience_earlier(int a_ms, int b_ms)
+{
+	return a_ms < 0 || (b_ms >= 0 && b_ms < a_ms) ? b_ms : a_ms;
+}

@@ -23,5 +23,7 @@ bool patience_over(struct patience *p, uint64_t now_ms);
 void patience_skip(struct patience *p, uint64_t now_ms);
 /* Milliseconds until the next look is due. */
 int patience_poll(const struct patience *p);
+/* The earlier of two such times; -1: never. */
+int patience_earlier(int a_ms, int b_ms);
 
 #endif

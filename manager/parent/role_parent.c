@@ -44,6 +44,7 @@
 #include "manager/parent/listen.h"
 #include "manager/parent/livework.h"
 #include "manager/parent/notify.h"
+#include "manager/parent/patience.h"
 #include "manager/parent/private.h"
 #include "manager/parent/requests.h"
 #include "manager/parent/rights.h"
@@ -556,9 +557,9 @@ static void on_role(struct parent *p, struct role_state *r)
 
 static int until(uint64_t end_ms, int timeout_ms)
 {
-	uint64_t now = role_now_ms(), left = end_ms > now ? end_ms - now : 0;
+	uint64_t now = role_now_ms();
 
-	return timeout_ms < 0 || left < (uint64_t)timeout_ms ? (int)left : timeout_ms;
+	return patience_earlier(end_ms > now ? (int)(end_ms - now) : 0, timeout_ms);
 }
 
 /* Starts what should run; milliseconds until the next start, -1 for none. */
@@ -585,18 +586,15 @@ static void turn(struct parent *p)
 	struct pollfd f[6 + COUNTING_POLL];
 	struct err err = { 0 };
 	struct msg shared;
-	int timeout = keep_running(p), job_timeout = requests_poll(&p->requests, f + 3);
-	int counting_timeout = counting_poll(p->requests.counting, f + 6);
+	int timeout = patience_earlier(keep_running(p), requests_poll(&p->requests, f + 3));
+	bool may = !p->requests.busy && !p->stopping;
 
-	timeout = until(p->upkeep.next_ms, timeout);
-	if (counting_timeout >= 0 && (timeout < 0 || counting_timeout < timeout))
-		timeout = counting_timeout;
+	timeout = patience_earlier(timeout, counting_poll(p->requests.counting, f + 6));
+	timeout = patience_earlier(timeout, upkeep_poll(&p->upkeep, may));
 	f[0] = (struct pollfd){ p->signal_fd, POLLIN, 0 };
 	bool hears = manager_hears(p);
 	f[1] = (struct pollfd){ p->manager.child.sock, hears ? POLLIN : POLLIN | POLLOUT, 0 };
 	f[2] = (struct pollfd){ hears ? p->monitor.child.sock : -1, POLLIN, 0 };
-	if (job_timeout >= 0 && (timeout < 0 || job_timeout < timeout))
-		timeout = job_timeout;
 	f[5] = (struct pollfd){ p->sharing.child.sock, POLLIN, 0 };
 	if (p->sharing.child.pid)
 		timeout = until(p->sharing.end_ms, timeout);

@@ -94,6 +94,13 @@ void upkeep_soon(struct upkeep *u)
 	set_next(u);
 }
 
+int upkeep_poll(const struct upkeep *u, bool may)
+{
+	uint64_t now = role_now_ms(), left = u->next_ms > now ? u->next_ms - now : 0;
+
+	return !may ? -1 : left < SWEEP_MS ? (int)left : SWEEP_MS;
+}
+
 bool upkeep_step(struct upkeep *u)
 {
 	uint64_t now = role_now_ms();

@@ -30,5 +30,8 @@ void upkeep_begin(struct upkeep *u, int originals_fd, int ledger_fd);
 void upkeep_soon(struct upkeep *u);
 /* Between requests.  True: u->recovered has something new. */
 bool upkeep_step(struct upkeep *u);
+/* Milliseconds until upkeep_step() has something to do; -1 while it may not be called, since
+ * whatever it is late for has to wait for something else. */
+int upkeep_poll(const struct upkeep *u, bool may);
 
 #endif

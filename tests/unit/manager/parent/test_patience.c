@@ -49,12 +49,23 @@ static void time_that_is_skipped_does_not_count(void **state)
 	assert_int_equal(p.left_ms, 1000);
 }
 
+static void never_is_later_than_any_time(void **state)
+{
+	(void)state;
+	assert_int_equal(patience_earlier(-1, -1), -1);
+	assert_int_equal(patience_earlier(-1, 0), 0);
+	assert_int_equal(patience_earlier(7, -1), 7);
+	assert_int_equal(patience_earlier(7, 5), 5);
+	assert_int_equal(patience_earlier(0, 5), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(time_that_is_looked_at_counts),
 		cmocka_unit_test(a_gap_counts_as_two_looks),
 		cmocka_unit_test(time_that_is_skipped_does_not_count),
+		cmocka_unit_test(never_is_later_than_any_time),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -67,6 +68,21 @@ static void what_was_interrupted_is_settled_at_the_start(void **state)
 	assert_true(upkeep_step(&u));
 	assert_int_equal(u.recovered[0].outcome, INSTALL_UNDONE);
 	place_free(&p);
+}
+
+/* Who waited for it during a request would look for it again and again. */
+static void what_may_not_be_done_yet_is_not_waited_for(void **state)
+{
+	struct upkeep u = { .next_ms = role_now_ms() + 5000 };
+
+	(void)state;
+	assert_in_range(upkeep_poll(&u, true), 1, 5000);
+	assert_int_equal(upkeep_poll(&u, false), -1);
+	u.next_ms = role_now_ms() - 1;
+	assert_int_equal(upkeep_poll(&u, true), 0);
+	assert_int_equal(upkeep_poll(&u, false), -1);
+	u.next_ms = UINT64_MAX;
+	assert_in_range(upkeep_poll(&u, true), 60000, INT_MAX);
 }
 
 static void what_is_stuck_is_tried_again(void **state)
@@ -155,6 +171,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_interrupted_is_settled_at_the_start),
+		cmocka_unit_test(what_may_not_be_done_yet_is_not_waited_for),
 		cmocka_unit_test(what_is_stuck_is_tried_again),
 		cmocka_unit_test(more_than_fit_are_not_lost_silently),
 		cmocka_unit_test(old_originals_go_once_a_day),
