@@ -232,7 +232,7 @@ static void spread_part(struct emit_plan *plan, uint32_t first, uint32_t end,
 			count[n] = block_of(plan, i)->count;
 			place[n++] = i;
 		}
-	double (*of)[SPREAD_ENDS] = arena_array(plan->arena, n, sizeof(*of));
+	double (*of)[LINEFIT_ENDS] = arena_array(plan->arena, n, sizeof(*of));
 
 	spread_ends(count, n, plan->prog->line_costs->alike, of);
 	for (uint32_t k = 0; k < n; k++)

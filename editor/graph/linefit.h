@@ -8,7 +8,7 @@
 
 #define LINEFIT_LINE 64u		/* bytes */
 #define LINEFIT_HALF 32u
-#define LINEFIT_ENDS 16u
+#define LINEFIT_ENDS 16u		/* offsets of what some processors know a jump by */
 
 /* A place where one line ends and the next begins.  Costs are given for both. */
 enum linefit_cut { LINEFIT_AT_LINE, LINEFIT_AT_HALF, LINEFIT_CUTS };

@@ -27,16 +27,16 @@ static uint32_t emptiest(const double *executions)
 {
 	uint32_t best = 0;
 
-	for (uint32_t k = 1; k < SPREAD_ENDS; k++)
+	for (uint32_t k = 1; k < LINEFIT_ENDS; k++)
 		if (executions[k] < executions[best])
 			best = k;
 	return best;
 }
 
-void spread_ends(const double *count, uint32_t n, double all, double (*ends)[SPREAD_ENDS])
+void spread_ends(const double *count, uint32_t n, double all, double (*ends)[LINEFIT_ENDS])
 {
 	struct jump *jump = memory_new(n, sizeof(*jump));
-	double executions[SPREAD_ENDS] = { 0 }, sum = 0;
+	double executions[LINEFIT_ENDS] = { 0 }, sum = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		jump[i] = (struct jump){ count[i], i, 0 };
@@ -53,7 +53,7 @@ void spread_ends(const double *count, uint32_t n, double all, double (*ends)[SPR
 
 		executions[jump[i].offset] -= own;
 		least = executions[emptiest(executions)];
-		for (uint32_t k = 0; k < SPREAD_ENDS; k++)
+		for (uint32_t k = 0; k < LINEFIT_ENDS; k++)
 			cost[k] = sum > own ? all * own * (executions[k] - least) / (sum - own)
 					    : 0;
 		executions[jump[i].offset] += own;

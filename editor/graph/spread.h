@@ -4,12 +4,12 @@
 
 #include <stdint.h>
 
-#define SPREAD_ENDS 16u
+#include "editor/graph/linefit.h"
 
 /* Fills ends[i][k] with what it costs that jump i, which is executed count[i] times, ends at
- * offset k of SPREAD_ENDS bytes, if the others end where that is cheapest for them: `all` times
- * its executions if all executions of others end there, 0 at the best offset.  The jumps
+ * offset k of LINEFIT_ENDS bytes, if the others end where that is cheapest for them: `all`
+ * times its executions if all executions of others end there, 0 at the best offset.  The jumps
  * choose in turn, those that are executed most often first. */
-void spread_ends(const double *count, uint32_t n, double all, double (*ends)[SPREAD_ENDS]);
+void spread_ends(const double *count, uint32_t n, double all, double (*ends)[LINEFIT_ENDS]);
 
 #endif

@@ -15,7 +15,7 @@ static uint32_t best_of(const double *ends)
 {
 	uint32_t best = 0;
 
-	for (uint32_t k = 1; k < SPREAD_ENDS; k++)
+	for (uint32_t k = 1; k < LINEFIT_ENDS; k++)
 		if (ends[k] < ends[best])
 			best = k;
 	return best;
@@ -29,14 +29,14 @@ static void assert_near(double got, double want)
 
 static void as_many_as_there_are_offsets_have_their_own(void **state)
 {
-	double count[SPREAD_ENDS], ends[SPREAD_ENDS][SPREAD_ENDS];
+	double count[LINEFIT_ENDS], ends[LINEFIT_ENDS][LINEFIT_ENDS];
 	uint32_t seen = 0;
 
 	(void)state;
-	for (uint32_t i = 0; i < SPREAD_ENDS; i++)
+	for (uint32_t i = 0; i < LINEFIT_ENDS; i++)
 		count[i] = 1 + (double)(i * 7 % 16);
-	spread_ends(count, SPREAD_ENDS, 10, ends);
-	for (uint32_t i = 0; i < SPREAD_ENDS; i++) {
+	spread_ends(count, LINEFIT_ENDS, 10, ends);
+	for (uint32_t i = 0; i < LINEFIT_ENDS; i++) {
 		assert_near(ends[i][best_of(ends[i])], 0);
 		seen |= 1u << best_of(ends[i]);
 	}
@@ -47,14 +47,14 @@ static void as_many_as_there_are_offsets_have_their_own(void **state)
 static void two_at_one_offset_cost_all(void **state)
 {
 	static const double count[] = { 30, 70 };
-	double ends[2][SPREAD_ENDS];
+	double ends[2][LINEFIT_ENDS];
 
 	(void)state;
 	spread_ends(count, 2, 10, ends);
 	assert_near(ends[1][best_of(ends[1])], 0);
 	uint32_t hot = 0;		/* the first to choose */
 
-	for (uint32_t k = 0; k < SPREAD_ENDS; k++)
+	for (uint32_t k = 0; k < LINEFIT_ENDS; k++)
 		assert_near(ends[0][k], k == hot ? 10 * 30 : 0);
 	assert_near(ends[1][0], 0);
 	assert_near(ends[1][1], 10 * 70);
@@ -63,7 +63,7 @@ static void two_at_one_offset_cost_all(void **state)
 /* By counts that are all different, what each offset costs is what the others there have. */
 static void costs_are_shares_of_the_others(void **state)
 {
-	double count[MANY], ends[MANY][SPREAD_ENDS], at[SPREAD_ENDS] = { 0 }, all = 0;
+	double count[MANY], ends[MANY][LINEFIT_ENDS], at[LINEFIT_ENDS] = { 0 }, all = 0;
 	uint32_t chosen[MANY];
 
 	(void)state;
@@ -78,9 +78,9 @@ static void costs_are_shares_of_the_others(void **state)
 		double least = INFINITY;
 
 		at[chosen[i]] -= count[i];
-		for (uint32_t k = 0; k < SPREAD_ENDS; k++)
+		for (uint32_t k = 0; k < LINEFIT_ENDS; k++)
 			least = fmin(least, at[k]);
-		for (uint32_t k = 0; k < SPREAD_ENDS; k++)
+		for (uint32_t k = 0; k < LINEFIT_ENDS; k++)
 			assert_near(ends[i][k],
 				    3 * count[i] * (at[k] - least) / (all - count[i]));
 		at[chosen[i]] += count[i];
@@ -90,11 +90,11 @@ static void costs_are_shares_of_the_others(void **state)
 static void one_alone_is_free(void **state)
 {
 	static const double count[] = { 5 };
-	double ends[1][SPREAD_ENDS];
+	double ends[1][LINEFIT_ENDS];
 
 	(void)state;
 	spread_ends(count, 1, 10, ends);
-	for (uint32_t k = 0; k < SPREAD_ENDS; k++)
+	for (uint32_t k = 0; k < LINEFIT_ENDS; k++)
 		assert_near(ends[0][k], 0);
 	spread_ends(NULL, 0, 10, NULL);
 }

@@ -89,7 +89,6 @@ static void indirect_jumps_that_end_alike_are_counted(void **state)
 				   "  b1 size 16 insns 4 count 60 -> table b2:50 b3:10\n"
 				   "  b2 size %u insns 4 count 40 -> table b3:30 b0:10\n"
 				   "  b3 size 10 insns 2 count 40 -> ret\n"
-				   "run none\n"
 				   "fn g\n"
 				   "  b0 size 16 insns 4 count 500 -> table b1:250 b2:250\n"
 				   "  b1 size 10 insns 2 count 250 -> ret\n"
