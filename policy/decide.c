@@ -289,10 +289,10 @@ bool decide_burst_tells(double counted_s, double cpu_s)
 	return cpu_s > 0 && 100 * cpu_s >= DECIDE_BURST_LEAST_PCT * counted_s;
 }
 
-bool decide_count_is_slow(double slower, double more, uint32_t runs)
+bool decide_count_is_slow(double slower, double more, bool burst, uint32_t runs)
 {
 	/* compilations take about as much more or less than their mean as that is */
-	double by_chance = runs ? 1 / sqrt(runs) : 0;
+	double by_chance = burst ? 0 : 1 / sqrt(fmax(runs, 1));
 	double least = log(too_slow) / 2;
 
 	if (isnan(slower) || isnan(more))

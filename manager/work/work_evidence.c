@@ -151,7 +151,7 @@ bool work_counting_is_slow(const struct store_counting *c)
 	double slower, more;
 
 	by_how_much(&c->speed, &slower, &more);
-	return decide_count_is_slow(slower, more, c->runs);
+	return decide_count_is_slow(slower, more, c->burst_s > 0, c->runs);
 }
 
 /* Blocks that ran, by a profile. */
