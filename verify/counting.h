@@ -30,8 +30,9 @@ struct vcounting {
 	/* file offset in the original of what leads there instead: eight bytes */
 	uint64_t leads_at;
 	VEC(struct vstub) stubs;	/* ascending by at, by code.c */
-	/* by flagsdead.c: [ocfi.nfde] flags are live at returns of that group */
-	bool *returns_live, *returns_read;
+	/* by flagsdead.c: [ocfi.nfde] flags are live at returns of that group, and where its
+	 * computed jumps may go on inside of it; a read was found */
+	bool *returns_live, *returns_read, *jumps_live, *jumps_read;
 	bool all_live, changed;
 	VEC(struct vinner) inner;	/* ascending by group, addr; likewise */
 };

@@ -3,20 +3,22 @@
  * WAYS      lead on over direct jumps, both ways of branches, and into what is called directly.
  *           They end well where all flags have been overwritten, and, by assumption A10, where
  *           code of another module begins or code that is reached through a pointer: indirect
- *           calls, jumps through a slot, and computed jumps at which the frame is that of the
- *           entry, which may be tail calls.  In a function without a frame these may go on
- *           inside as well, by a table or to a label: so all ways there are followed, too.
- *           They end badly at any other computed jump, at a system call (it puts the flags
- *           into %r11), and after so many instructions.
+ *           calls, jumps through a slot, computed jumps that leave their function.  A computed
+ *           jump may go on inside as well, by a table or to a label: all that is known to lead
+ *           inside of its function is looked at, too.  Where nothing is, it is one that leaves
+ *           if the frame is that of the entry, as in a tail call, else it ends badly; so does a
+ *           system call (it puts the flags into %r11), and a way of so many instructions.
  *
  * RETURNS   A return ends well if no caller reads flags behind its call.  Each call of the
  *           original is asked that; where one does, or may, the returns of what it calls end
  *           badly, and those of functions that this one jumps to; all returns do if the call is
- *           an indirect one.  Where it is one through memory, or the function jumps through a
- *           pointer, a read must have been found for that, not only no end of the looking: so
- *           far behind a call nobody reads flags.  Where the loader alone says what is in that
- *           memory, it is that function.  Until a read is found returns count as ending well,
- *           and what was asked before that is asked again.
+ *           an indirect one.  Where it is that, or the function jumps through a pointer, a read
+ *           must have been found, not only no end of the looking, nor a jump to who knows
+ *           where: so far behind a call nobody reads flags.  Where the loader alone says what
+ *           the pointer is, it is that function.
+ *
+ * Until a read is found, returns and computed jumps count as ending well, and what was asked
+ * before that is asked again.
  *
  * Tested by tests/unit/verify/test_counting.c.
  */
@@ -32,17 +34,9 @@
 enum { MAX_STEPS = 1000, MAX_BRANCHES = 10 };		/* chosen, not measured */
 enum { ALL_BUT_CF = 0x3e };		/* PF AF ZF SF OF, as in struct effect */
 
-/* A computed jump on the way, whose ways inside are being followed. */
-struct passed {
-	const struct passed *earlier;
-	vaddr addr;
-	uint8_t flags;			/* still to be overwritten there */
-};
-
 struct way {
 	const struct verify *v;
 	int steps;
-	const struct passed *passed;
 	bool read;			/* it ended badly by a read, or may have */
 };
 
@@ -67,28 +61,11 @@ static bool has_frame_of_entry(const struct verify *v, vaddr addr)
 	return state != ROW_NONE && vstates_is_entry(v->states, state);
 }
 
-/* It comes by the same jump again, with no more to be overwritten: then nothing is read on this
- * way unless it is on another one. */
-static bool comes_again(const struct way *w, vaddr addr, uint8_t flags)
+/* The first address inside of the group to which something leads, or of a later group. */
+static uint32_t first_inner(const struct vcounting *c, uint32_t group)
 {
-	for (const struct passed *p = w->passed; p; p = p->earlier)
-		if (p->addr == addr && (flags | p->flags) == p->flags)
-			return true;
-	return false;
-}
+	uint32_t lo = 0, hi = c->inner.n;
 
-/* Wherever a computed jump of the function at `addr` may go on inside of it. */
-static bool dead_inside(struct way *w, vaddr addr, uint8_t flags, int branches)
-{
-	const struct vcounting *c = &w->v->counting;
-	uint32_t fde = vcfi_find(&w->v->ocfi, addr), lo = 0, hi = c->inner.n;
-
-	if (comes_again(w, addr, flags))
-		return true;
-	if (fde == NO_FDE || branches >= MAX_BRANCHES)
-		return false;
-	const struct passed here = { w->passed, addr, flags };
-	const uint32_t group = verify_group(w->v, fde);
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
 
@@ -97,12 +74,26 @@ static bool dead_inside(struct way *w, vaddr addr, uint8_t flags, int branches)
 		else
 			hi = mid;
 	}
-	bool dead = true;
-	w->passed = &here;
-	for (; lo < c->inner.n && c->inner.v[lo].group == group && dead; lo++)
-		dead = dead_from(w, c->inner.v[lo].addr, flags, branches + 1);
-	w->passed = here.earlier;
-	return dead;
+	return lo;
+}
+
+static bool has_inner(const struct vcounting *c, uint32_t group)
+{
+	uint32_t i = first_inner(c, group);
+
+	return i < c->inner.n && c->inner.v[i].group == group;
+}
+
+static bool dead_at_jump(struct way *w, vaddr addr)
+{
+	const struct vcounting *c = &w->v->counting;
+	uint32_t fde = vcfi_find(&w->v->ocfi, addr);
+
+	if (fde == NO_FDE)
+		return false;
+	const uint32_t group = verify_group(w->v, fde);
+	w->read |= c->jumps_read[group];
+	return has_inner(c, group) ? !c->jumps_live[group] : has_frame_of_entry(w->v, addr);
 }
 
 static bool dead_behind(struct way *w, const struct effect *e, vaddr addr, uint8_t flags,
@@ -121,11 +112,7 @@ static bool dead_behind(struct way *w, const struct effect *e, vaddr addr, uint8
 	case INSN_TRAP:
 		return true;
 	case INSN_IJMP:
-		if (e->slot)
-			return true;
-		if (has_frame_of_entry(w->v, addr))
-			return dead_inside(w, addr, flags, branches);
-		break;
+		return e->slot || dead_at_jump(w, addr);
 	case INSN_RET:
 		return dead_at_return(w, addr);
 	default:
@@ -185,14 +172,14 @@ static void set_live(struct verify *v, vaddr callee, bool read)
 }
 
 /* Of what a call or jump through the slot reaches; 0: through a register, or other memory. */
-static void set_pointed_live(struct verify *v, vaddr slot, bool read, bool sure)
+static void set_pointed_live(struct verify *v, vaddr slot, bool read)
 {
 	vaddr function;
 
 	if (slot && verify_slot_function(v, slot, &function)) {
 		if (function)
 			set_live(v, function, read);
-	} else if (read || sure) {
+	} else if (read) {
 		v->counting.changed |= !v->counting.all_live;
 		v->counting.all_live = true;
 	}
@@ -203,7 +190,7 @@ static void set_reached_live(struct verify *v, vaddr target, bool read)
 	vaddr slot = verify_stub_slot(v, target);
 
 	if (slot)
-		set_pointed_live(v, slot, read, false);
+		set_pointed_live(v, slot, read);
 	else
 		set_live(v, target, read);
 }
@@ -238,8 +225,7 @@ static void look_at(struct verify *v, uint32_t fde)
 		    !(call ? !dead_from(&w, addr + insn.len, ALL_BUT_CF, 0) : leaves))
 			continue;
 		if (insn.kind == INSN_ICALL || insn.kind == INSN_IJMP)
-			set_pointed_live(v, insn.field ? target : 0, w.read,
-					 call && !insn.field);
+			set_pointed_live(v, insn.field ? target : 0, w.read);
 		else if (insn_is_branch(&insn))
 			set_reached_live(v, target, w.read);
 	}
@@ -310,16 +296,33 @@ static void find_inner(struct verify *v)
 	v->counting.inner.n = n;
 }
 
+static void look_inside(struct verify *v, const struct vinner *inner)
+{
+	struct vcounting *c = &v->counting;
+	struct way w = { .v = v, .steps = MAX_STEPS };
+	bool dead = dead_from(&w, inner->addr, ALL_BUT_CF, 0);
+
+	c->changed |= (!dead && !c->jumps_live[inner->group]) ||
+		      (w.read && !c->jumps_read[inner->group]);
+	c->jumps_live[inner->group] |= !dead;
+	c->jumps_read[inner->group] |= w.read;
+}
+
 void verify_look_at_returns(struct verify *v)
 {
+	struct vcounting *c = &v->counting;
+	const size_t n = v->ocfi.nfde;
+
 	find_inner(v);
-	v->counting.returns_live =
-		arena_array(v->a, v->ocfi.nfde, sizeof(*v->counting.returns_live));
-	v->counting.returns_read =
-		arena_array(v->a, v->ocfi.nfde, sizeof(*v->counting.returns_read));
+	c->returns_live = arena_array(v->a, n, sizeof(*c->returns_live));
+	c->returns_read = arena_array(v->a, n, sizeof(*c->returns_read));
+	c->jumps_live = arena_array(v->a, n, sizeof(*c->jumps_live));
+	c->jumps_read = arena_array(v->a, n, sizeof(*c->jumps_read));
 	do {
-		v->counting.changed = false;
+		c->changed = false;
 		for (uint32_t i = 0; i < v->ocfi.nfde; i++)
 			look_at(v, i);
-	} while (v->counting.changed);
+		for (uint32_t i = 0; i < c->inner.n; i++)
+			look_inside(v, &c->inner.v[i]);
+	} while (c->changed);
 }

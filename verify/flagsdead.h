@@ -8,8 +8,8 @@
 
 struct verify;
 
-/* Looks at what the original does behind its calls: fills counting.returns_live and
- * .all_live. */
+/* Looks at what the original does behind its calls and computed jumps: fills
+ * counting.returns_live and those behind it. */
 void verify_look_at_returns(struct verify *v);
 /* At that address of the original no flag but CF is read before it is overwritten. */
 bool verify_flags_dead(const struct verify *v, vaddr addr);

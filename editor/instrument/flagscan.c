@@ -2,22 +2,25 @@
  *
  * WAYS      go on through direct jumps, both ways of a branch, and into the callee of a direct
  *           call.  By the ABI no flag is read by code that is reached through a pointer or in
- *           another module, before it has written it: a computed jump where the stack is as
- *           at the function's entry is a tail call, or goes on where something leads inside
- *           of the function (a table, a pointer to a label): compilers keep flags across
- *           those.  A trap ends the way: what a handler finds in the flags of its context is
- *           not looked at.  Behind any other computed jump, and a system call, which hands the
- *           flags to the program in %r11, flags count as read.  So they do where the looking
- *           ahead ends.
+ *           another module, before it has written it, so a computed jump that leaves its
+ *           function ends the way.  One that does not goes on where something leads inside of
+ *           the function (a table, a pointer to a label), for compilers keep flags across
+ *           those; if not all of that is known, flags count as read.  So they do behind a
+ *           system call, which hands the flags to the program in %r11, and where the looking
+ *           ahead ends.  A trap ends the way: what a handler finds in the flags of its context
+ *           is not looked at.
  *
  * RETURNS   By the ABI nobody reads flags behind a call, either.  Assembly does not always keep
  *           to that: flags are live at the returns of a function if they are live behind a call
  *           of it, or of one that jumps to it, and at all returns if they are behind a call
- *           through a pointer.  A read must have been found for that where the pointer is in
- *           memory or is jumped through, not only no end of the looking ahead; where the loader
- *           alone says what it is, flags are live at the returns of that function.  Calls that
- *           never come back are among these, followed by who knows what: that costs the callee,
- *           which does not return.
+ *           through a pointer.  A read must have been found for that where a pointer is called
+ *           or jumped through, not only no end of the looking ahead; where the loader alone
+ *           says what it is, flags are live at the returns of that function.  Calls that never
+ *           come back are among these, followed by who knows what: that costs the callee, which
+ *           does not return.
+ *
+ * Both what is live at returns and what is live inside of functions grows, from nothing, until
+ * no more is found.
  *
  * Tested by tests/unit/editor/instrument/test_flagscan.c, and by tests/programs/counting.sh:
  * the Verifier agrees.
@@ -40,22 +43,15 @@ enum { COUNTED = FLAGS_ALL & ~FLAGS_CF };	/* what `inc` changes */
 struct flagscan {
 	const struct prog *prog;
 	struct memview_file words;	/* that the loader fills */
-	bool *returns_live, *returns_read;	/* [nfn] */
+	/* [nfn] flags are live at its returns, behind its computed jumps; a read was found */
+	bool *returns_live, *returns_read, *jumps_live, *jumps_read;
 	const struct innerways *inner;
 	bool all_live, changed;
-};
-
-/* A jump whose ways are being followed: another look at it finds nothing new. */
-struct followed {
-	vaddr jump;
-	uint16_t flags;			/* that are not overwritten before it */
-	const struct followed *before;
 };
 
 struct look {
 	const struct flagscan *s;
 	int steps;
-	const struct followed *followed;
 	bool read;			/* it ended by a read, or may have */
 };
 
@@ -70,43 +66,13 @@ static bool is_dead_at_return(struct look *l, vaddr addr)
 	return !s->all_live && f != NO_FN && !s->returns_live[f];
 }
 
-/* The CFA is rsp + 8 at addr. */
-static bool has_frame_of_entry(const struct cfi *cfi, vaddr addr)
+static bool is_dead_at_jump(struct look *l, vaddr addr)
 {
-	enum { RSP = 7 };
-	uint32_t f = cfi_find(cfi, addr);
+	const struct flagscan *s = l->s;
+	uint32_t f = prog_find_fn(s->prog, addr);
 
-	if (f == UINT32_MAX || !cfi->fde[f].understood || !cfi->fde[f].nrow)
-		return false;
-	const struct cfi_row *row = cfi->rows + cfi->fde[f].row;
-	uint32_t i = 0;
-
-	while (i + 1 < cfi->fde[f].nrow && row[i + 1].addr <= addr)
-		i++;
-	const struct cfi_state *s = &cfi->state[row[i].state];
-	return !s->cfa_is_expr && s->cfa_reg == RSP && s->cfa_off == 8;
-}
-
-/* A tail call, or a jump to where something leads inside of the function. */
-static bool is_dead_at_jump(struct look *l, vaddr addr, uint16_t flags, int branches)
-{
-	const struct innerways *w = l->s->inner;
-	uint32_t f = prog_find_fn(l->s->prog, addr);
-
-	if (f == NO_FN || w->unclear[f] || !has_frame_of_entry(&l->s->prog->cfi, addr)) {
-		l->read = true;
-		return false;
-	}
-	for (const struct followed *x = l->followed; x; x = x->before)
-		if (x->jump == addr && (flags & ~x->flags) == 0)
-			return true;
-	const struct followed here = { addr, flags, l->followed };
-	bool dead = branches < MAX_BRANCHES;
-	l->followed = &here;
-	for (uint32_t i = innerways_first(w, f); i < w->n && w->way[i].fn == f && dead; i++)
-		dead = is_dead(l, w->way[i].to, flags, branches + 1);
-	l->followed = here.before;
-	return dead;
+	l->read |= f == NO_FN || s->jumps_read[f];
+	return f != NO_FN && !s->jumps_live[f];
 }
 
 /* Behind an instruction at `addr` that leads to `target` or goes on at `next`. */
@@ -127,7 +93,7 @@ static bool is_dead_behind(struct look *l, const struct insn *insn, vaddr addr, 
 	case INSN_TRAP:
 		return true;
 	case INSN_IJMP:
-		return insn->field != 0 || is_dead_at_jump(l, addr, flags, branches);
+		return insn->field != 0 || is_dead_at_jump(l, addr);
 	case INSN_RET:
 		return is_dead_at_return(l, addr);
 	default:
@@ -203,14 +169,14 @@ static vaddr constant_function(const struct flagscan *s, vaddr slot, bool named)
 }
 
 /* Of what a call or jump through the slot reaches; 0: through a register, or other memory. */
-static void set_pointed_live(struct flagscan *s, vaddr slot, bool read, bool sure)
+static void set_pointed_live(struct flagscan *s, vaddr slot, bool read)
 {
 	bool named = slot && s->prog->plt && plt_name(s->prog->plt, slot);
 	vaddr function = slot ? constant_function(s, slot, named) : 0;
 
 	if (function)
 		set_live(s, function, read);
-	else if (!named && (read || sure))
+	else if (!named && read)
 		s->all_live = s->changed = true;
 }
 
@@ -219,7 +185,7 @@ static void set_reached_live(struct flagscan *s, vaddr target, bool read)
 	vaddr slot = prog_stub_slot(s->prog, target);
 
 	if (slot)
-		set_pointed_live(s, slot, read, false);
+		set_pointed_live(s, slot, read);
 	else
 		set_live(s, target, read);
 }
@@ -247,8 +213,7 @@ static void look_at_calls(struct flagscan *s, vaddr addr, uint64_t len, uint32_t
 		    !(call ? !is_dead(&l, addr + insn.len, COUNTED, 0) : leaves))
 			continue;
 		if (insn.kind == INSN_ICALL || insn.kind == INSN_IJMP)
-			set_pointed_live(s, insn.field ? target : 0, l.read,
-					 call && !insn.field);
+			set_pointed_live(s, insn.field ? target : 0, l.read);
 		else if (insn_is_branch(&insn))
 			set_reached_live(s, target, l.read);
 	}
@@ -257,6 +222,22 @@ static void look_at_calls(struct flagscan *s, vaddr addr, uint64_t len, uint32_t
 	if (f != NO_FN && s->returns_live[f] &&
 	    (last == INSN_PLAIN || last == INSN_JCC || last == INSN_LOOP))
 		set_live(s, addr, s->returns_read[f]);
+}
+
+/* Wherever computed jumps of function f may go on inside of it. */
+static void look_behind_jumps(struct flagscan *s, uint32_t f)
+{
+	const struct innerways *w = s->inner;
+	struct look l = { .s = s };
+	bool dead = true;
+
+	for (uint32_t i = innerways_first(w, f); i < w->n && w->way[i].fn == f; i++) {
+		l.steps = MAX_STEPS;
+		dead &= is_dead(&l, w->way[i].to, COUNTED, 0);
+	}
+	s->changed |= (!dead && !s->jumps_live[f]) || (l.read && !s->jumps_read[f]);
+	s->jumps_live[f] |= !dead;
+	s->jumps_read[f] |= l.read;
 }
 
 const struct flagscan *flagscan_new(const struct prog *prog, struct arena *a)
@@ -271,7 +252,11 @@ const struct flagscan *flagscan_new(const struct prog *prog, struct arena *a)
 		s->words.nword = 0;
 	s->returns_live = arena_array(a, prog->nfn, sizeof(*s->returns_live));
 	s->returns_read = arena_array(a, prog->nfn, sizeof(*s->returns_read));
+	s->jumps_live = arena_array(a, prog->nfn, sizeof(*s->jumps_live));
+	s->jumps_read = arena_array(a, prog->nfn, sizeof(*s->jumps_read));
 	s->inner = innerways_find(prog, known ? &s->words : NULL, a);
+	for (uint32_t f = 0; f < prog->nfn; f++)
+		s->jumps_live[f] = s->inner->unclear[f];
 	while (s->changed) {
 		s->changed = false;
 		for (uint32_t i = 0; i < prog->cfi.nfde; i++) {
@@ -280,6 +265,8 @@ const struct flagscan *flagscan_new(const struct prog *prog, struct arena *a)
 
 			look_at_calls(s, fde->addr, fde->len, f);
 		}
+		for (uint32_t f = 0; f < prog->nfn; f++)
+			look_behind_jumps(s, f);
 	}
 	return s;
 }

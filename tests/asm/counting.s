@@ -266,6 +266,59 @@ dead_labels:
 	.text
 end dead_label
 
+	.macro	framed name, reads		# a jump inside of the function, with a frame of its own
+	fn	\name
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	and	$1, %edi
+	place
+	lea	\name\()_ways(%rip), %rax
+	movslq	(%rax,%rdi,4), %rdx
+	lea	(%rdx,%rax), %rdx
+	jmp	*%rdx
+1:	xor	%eax, %eax
+	jmp	3f
+2:	\reads	%al
+3:	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.section .rodata
+	.balign	4
+\name\()_ways:
+	.long	1b - \name\()_ways, 2b - \name\()_ways
+	.text
+	end	\name
+	.endm
+framed dead_framed, neg				# overwrites the flags
+framed live_framed, sete			# reads them
+
+fn dispatches				# calls, and jumps behind that
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	and	$1, %ebx
+	call	dead_dispatched
+	lea	dispatched_ways(%rip), %rcx
+	movslq	(%rcx,%rbx,4), %rdx
+	lea	(%rdx,%rcx), %rdx
+	jmp	*%rdx
+1:	xor	%eax, %eax
+2:	neg	%eax
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.section .rodata
+	.balign	4
+dispatched_ways:
+	.long	1b - dispatched_ways, 2b - dispatched_ways
+	.text
+end dispatches
+
+fn dead_dispatched
+	place
+	mov	%rdi, %rax
+	ret
+end dead_dispatched
+
 	.macro	again name, reads		# comes by the same jump again, and leads on
 	fn	\name
 	place

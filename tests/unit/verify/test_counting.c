@@ -361,11 +361,11 @@ static void counters_leave_flags_alone_that_are_read(void **state)
 		"live_branch", "live_set", "live_jump", "live_taken", "live_pushed",
 		"live_shift", "live_rotation", "live_system", "live_callee", "live_return",
 		"live_tail", "live_carry_only", "live_label",
-		"live_run_into", "live_again" };
+		"live_run_into", "live_again", "live_framed" };
 	static const char *const dead[] = {
 		"dead_write", "dead_carry", "dead_ways", "dead_return", "dead_narrow",
 		"dead_slot", "dead_tail", "dead_trap", "dead_label",
-		"dead_again" };
+		"dead_again", "dead_framed", "dead_dispatched" };
 	enum { NLIVE = sizeof(live) / sizeof(live[0]), NDEAD = sizeof(dead) / sizeof(dead[0]) };
 	struct made m = make(program);
 	struct prog prog;

@@ -37,6 +37,8 @@ static void flags_are_live_where_the_name_says(void **state)
 		{ "dead_tail", true }, { "dead_trap", true }, { "live_label", false },
 		{ "live_run_into", false }, { "dead_label", true },
 		{ "dead_again", true }, { "live_again", false },
+		{ "dead_framed", true }, { "live_framed", false },
+		{ "dead_dispatched", true },
 	};
 	struct arena *a = arena_new();
 	struct prog prog;
