@@ -6,13 +6,13 @@
 # held against the complete profile of an input that was not used, beside a layout by samples alone and one
 # by complete counts of all training.
 #
-#	PROGRAMS="cc1 gawk ..."	cc1 clang perl python3.11 gawk sqlite3
+#	PROGRAMS="cc1 gawk ..."	the first set of bench/speed.sh but for the compilers
 #	SPAN=200		seconds for each in which the daemon must be done
 #	ROUNDS=5		pairs of runs for CPU times; 0: none
-#	RESULT=FILE		bench/results/counted.md; counted_compilers.md beside it is of PROGRAMS="cc1 clang cc1plus"
+#	RESULT=FILE		bench/results/counted.md; counted_compilers.md beside it is of PROGRAMS="cc1 cc1plus clang clang++"
 cd "$(dirname "$0")/.." || exit 1
 [ "$(id -u)" = 0 ] || { echo "needs root: it samples, and replaces programs of its own"; exit 1; }
-PROGRAMS=${PROGRAMS:-cc1 clang perl python3.11 gawk sqlite3}
+PROGRAMS=${PROGRAMS:-perl python3.11 gawk bash git gzip php postgres sqlite3 ruby gs}
 BENCH_WORK=${BENCH_WORK:-${BENCH_CACHE:-/var/tmp/morph-bench-cache}/counted}
 SPAN=${SPAN:-200} ROUNDS=${ROUNDS:-5} POOL=${POOL:-20000}
 . bench/common.bash
