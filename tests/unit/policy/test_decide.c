@@ -202,7 +202,8 @@ static void what_counts_may_be_slow_but_not_that_slow(void **state)
 	assert_true(decide_count_is_slow(log(1.3), log(1.6), true, 0));
 	assert_true(decide_count_is_slow(log(1.6), log(1.3), true, 0));
 	assert_false(decide_count_is_slow(log(1.4), log(1.4), true, 0));
-	assert_true(decide_count_is_slow(NAN, log(1.6), true, 0));	/* where one is all there is */
+	/* where one is all there is */
+	assert_true(decide_count_is_slow(NAN, log(1.6), true, 0));
 	assert_true(decide_count_is_slow(log(1.6), NAN, true, 0));
 	assert_false(decide_count_is_slow(NAN, log(1.4), true, 0));
 	assert_false(decide_count_is_slow(NAN, NAN, true, 0));
