@@ -226,15 +226,19 @@ static void spread_part(struct emit_plan *plan, uint32_t first, uint32_t end,
 {
 	double *count = arena_array(plan->arena, end - first, sizeof(*count));
 	uint32_t *place = arena_array(plan->arena, end - first, sizeof(*place)), n = 0;
+	uint32_t *from = arena_array(plan->arena, end - first, sizeof(*from));
 
 	for (uint32_t i = first; i < end; i++)
 		if (last_of(plan, i)->kind == INSN_IJMP && block_of(plan, i)->in_line) {
+			const struct relax_item *item = &plan->item[plan->place[i].item];
+
 			count[n] = block_of(plan, i)->count;
+			from[n] = (uint32_t)(item->addr + relax_size(item));
 			place[n++] = i;
 		}
 	double (*of)[LINEFIT_ENDS] = arena_array(plan->arena, n, sizeof(*of));
 
-	spread_ends(count, n, plan->prog->line_costs->alike, of);
+	spread_ends(count, from, n, plan->prog->line_costs->alike, of);
 	for (uint32_t k = 0; k < n; k++)
 		ends[place[k]] = of[k];
 }
