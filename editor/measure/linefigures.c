@@ -86,7 +86,8 @@ static void count_alike(struct counting *c)
 		same += c->ends[k] * c->ends[k];
 		c->ends[k] = 0;
 	}
-	c->m->alike += others > 1e-9 * c->jumps ? same / others : 0;
+	/* what is left of squares of which none was at another's offset is no figure */
+	c->m->alike += others > 1e-9 * c->jumps && same > 0 ? same / others : 0;
 	c->jumps = c->squares = 0;
 }
 

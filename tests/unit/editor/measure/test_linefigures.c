@@ -104,6 +104,24 @@ static void indirect_jumps_that_end_alike_are_counted(void **state)
 	arena_free(a);
 }
 
+/* Squares of counts are not added up as they are taken off: 0 is 0, and not -0. */
+static void none_alike_is_none(void **state)
+{
+	static const char text[] = "fn f\n"
+				   "  b0 size 20 insns 4 count 0.1 -> table b1:60 b2:40\n"
+				   "  b1 size 15 insns 4 count 0.1 -> table b2:50 b3:10\n"
+				   "  b2 size 14 insns 4 count 0.4 -> table b3:30 b0:10\n"
+				   "  b3 size 10 insns 2 count 40 -> ret\n"
+				   "run none\n";
+	struct arena *a = arena_new();
+	double alike = figures_of(read_text(text, a)).alike;
+
+	(void)state;
+	assert_false(signbit(alike));
+	assert_near(alike, 0);
+	arena_free(a);
+}
+
 /* In b1, behind `size` bytes: 4 bytes, a comparison of 4, and its branch of 6. */
 static void fused_pairs_are_counted(void **state)
 {
@@ -164,6 +182,7 @@ int main(void)
 		cmocka_unit_test(blocks_that_would_fit_are_counted),
 		cmocka_unit_test(dispatches_are_counted_apart),
 		cmocka_unit_test(indirect_jumps_that_end_alike_are_counted),
+		cmocka_unit_test(none_alike_is_none),
 		cmocka_unit_test(fused_pairs_are_counted),
 		cmocka_unit_test(lines_of_short_loops_are_counted),
 	};
