@@ -279,9 +279,15 @@ static uint64_t next_look_ms(const struct manager *m)
 	return m->looked_ms ? m->looked_ms + m->work.policy->idle_check_s * 1000ull : 0;
 }
 
+/* Told by the parent while this round asked him something else: the next one sees to it. */
+static bool was_told(const struct ask *a)
+{
+	return a->stop || a->reload || a->nrecovered || a->ncounted || a->shared.type;
+}
+
 static int wait_ms(const struct manager *m, uint64_t now)
 {
-	uint64_t next = next_look_ms(m);
+	uint64_t next = was_told(&m->ask) ? 0 : next_look_ms(m);
 
 	if (m->ask.crashed && m->next_crash_ms < next)
 		next = m->next_crash_ms;

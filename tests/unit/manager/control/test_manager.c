@@ -18,6 +18,7 @@
 
 #include "lib/err.h"
 #include "manager/control/watch.h"
+#include "manager/parent/role.h"
 #include "manager/work/lookwait.h"
 #include "tests/unit/daemon.h"
 
@@ -197,13 +198,57 @@ static void a_user_with_many_files_costs_no_more(void **state)
 	daemon_close(&d);
 }
 
+/* --- what the parent says meanwhile --- */
+
+static void (*own_pass)(void *ctx);
+static struct daemon *told;
+static enum msg_type what;
+
+/* It says that while a slice is read, and nothing more after that. */
+static void pass_and_tell(void *ctx)
+{
+	struct msg m = { .type = what };
+
+	if (what && msg_send(told->parent, &m, NULL) == 0)
+		what = 0;
+	told->m.ask.pass = own_pass;
+	own_pass(ctx);
+}
+
+/* Whoever waited for the next look would do what he was told an hour later. */
+static void what_is_told_during_a_look_is_not_waited_with(void **state)
+{
+	static const enum msg_type all[] = { MSG_STOP, MSG_RELOAD };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct daemon d;
+		char path[96];
+
+		daemon_open(&d, policy);
+		add_program(&d, "big", path);
+		begin_watching(&d);
+		change(path);
+		round_at(&d);
+		daemon_now_ms += WATCH_SETTLE_MS;
+		told = &d;
+		what = all[i];
+		own_pass = d.m.ask.pass;
+		d.m.ask.pass = pass_and_tell;
+		daemon_look_at(&d, daemon_now_ms + 3000);
+		uint64_t begun_ms = role_now_ms();
+		manager_round(&d.m);
+		assert_true(d.m.ask.stop || d.m.ask.reload);
+		assert_in_range(role_now_ms() - begun_ms, 0, 2000);
+		daemon_close(&d);
+	}
+}
+
 /* --- others are served meanwhile --- */
 
 static struct daemon *served;
 static int reader;
 static uint64_t answered_at;		/* bytes that had been read by then; 0: not yet */
-
-static void (*own_pass)(void *ctx);
 
 static void pass_and_look(void *ctx)
 {
@@ -400,6 +445,7 @@ int main(void)
 		cmocka_unit_test(a_loop_of_changes_is_read_less_and_less),
 		cmocka_unit_test(what_an_answer_takes_is_the_askers),
 		cmocka_unit_test(a_user_with_many_files_costs_no_more),
+		cmocka_unit_test(what_is_told_during_a_look_is_not_waited_with),
 		cmocka_unit_test(requests_are_answered_between_slices),
 		cmocka_unit_test(roots_requests_do_not_wait_for_users),
 		cmocka_unit_test(a_long_read_gives_way_to_root),
