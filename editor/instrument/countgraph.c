@@ -275,7 +275,7 @@ static void add_block(struct make *m, uint32_t id)
 	const struct block *b = &m->fn->block[id];
 	uint32_t from = m->in[id], start = 0;
 
-	if (id == 0 || b->landing || (b->pinned && m->fn->unproven) || m->open[id])
+	if (id == 0 || b->landing || b->pinned || m->open[id])
 		add(m, OUTSIDE, from, true, 0,
 			  (struct countedge){ .kind = COUNTEDGE_IN, .block = id });
 	for (uint32_t i = 0; i < b->ninsn; i++) {
