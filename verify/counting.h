@@ -18,7 +18,7 @@ struct vstub {			/* counts the way from a new jump table to an image */
 	new_vaddr at, to;
 };
 
-struct vinner {			/* an address inside of a function that something leads to */
+struct vinner {			/* where computed jumps of a function may lead but to callees */
 	vaddr addr;
 	uint32_t group;		/* of FDEs, verify_group() */
 };
@@ -30,9 +30,10 @@ struct vcounting {
 	/* file offset in the original of what leads there instead: eight bytes */
 	uint64_t leads_at;
 	VEC(struct vstub) stubs;	/* ascending by at, by code.c */
-	/* by flagsdead.c: [ocfi.nfde] flags are live at returns of that group, and where its
-	 * computed jumps may go on inside of it; a read was found */
-	bool *returns_live, *returns_read, *jumps_live, *jumps_read;
+	/* by flagsdead.c: [ocfi.nfde] how ways end at returns of that group, and where its
+	 * computed jumps may go on; code forms an address inside of it */
+	uint8_t *returns, *jumps;
+	bool *formed;
 	bool all_live, changed;
 	VEC(struct vinner) inner;	/* ascending by group, addr; likewise */
 };

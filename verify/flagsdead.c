@@ -3,19 +3,20 @@
  * WAYS      lead on over direct jumps, both ways of branches, and into what is called directly.
  *           They end well where all flags have been overwritten, and, by assumption A10, where
  *           code of another module begins or code that is reached through a pointer: indirect
- *           calls, jumps through a slot, computed jumps that leave their function.  A computed
- *           jump may go on inside as well, by a table or to a label: all that is known to lead
- *           inside of its function is looked at, too.  Where nothing is, it is one that leaves
- *           if the frame is that of the entry, as in a tail call, else it ends badly; so does a
- *           system call (it puts the flags into %r11), and a way of so many instructions.
+ *           calls, jumps through a slot of the loader's, computed jumps that leave their
+ *           function.  A computed jump may go on inside as well, by a table or to a label: all
+ *           that leads inside of its function is looked at, too.  Where code forms an address
+ *           there, it may be that a distance is added to it, and the way is open.  Where
+ *           nothing leads inside, it is a jump that leaves if the frame is that of the entry,
+ *           as in a tail call, else the way is open; so is one of so many instructions.  A
+ *           system call is a read: it puts the flags into %r11.
  *
  * RETURNS   A return ends well if no caller reads flags behind its call.  Each call of the
  *           original is asked that; where one does, or may, the returns of what it calls end
  *           badly, and those of functions that this one jumps to; all returns do if the call is
  *           an indirect one.  Where it is that, or the function jumps through a pointer, a read
- *           must have been found, not only no end of the looking, nor a jump to who knows
- *           where: so far behind a call nobody reads flags.  Where the loader alone says what
- *           the pointer is, it is that function.
+ *           must have been found, and an open way is none: so far behind a call nobody reads
+ *           flags.  Where the loader alone says what the pointer is, it is that function.
  *
  * Until a read is found, returns and computed jumps count as ending well, and what was asked
  * before that is asked again.
@@ -31,26 +32,31 @@
 #include "verify/lookup.h"
 #include "verify/tableentries.h"
 
-enum { MAX_STEPS = 1000, MAX_BRANCHES = 10 };		/* chosen, not measured */
+/* Instructions and branches of a way, and instructions of all of them; chosen, not measured. */
+enum { MAX_WAY = 1000, MAX_BRANCHES = 10, MAX_STEPS = 100000 };
 enum { ALL_BUT_CF = 0x3e };		/* PF AF ZF SF OF, as in struct effect */
 
-struct way {
+/* How a way ends; of two the greater one. */
+enum { WELL, OPEN, BY_READ };
+
+struct look {
 	const struct verify *v;
 	int steps;
-	bool read;			/* it ended badly by a read, or may have */
 };
 
-static bool dead_from(struct way *w, vaddr addr, uint8_t flags, int branches);
+struct way {			/* what has been gone of one */
+	uint8_t flags;			/* still to be overwritten */
+	uint16_t steps, branches;
+};
 
-static bool dead_at_return(struct way *w, vaddr addr)
+static int end_of(struct look *l, vaddr addr, struct way way);
+
+static int end_at_return(const struct verify *v, vaddr addr)
 {
-	const struct verify *v = w->v;
 	uint32_t fde = vcfi_find(&v->ocfi, addr);
 
-	w->read |= v->counting.all_live || fde == NO_FDE ||
-		   v->counting.returns_read[verify_group(v, fde)];
-	return !v->counting.all_live && fde != NO_FDE &&
-	       !v->counting.returns_live[verify_group(v, fde)];
+	return v->counting.all_live || fde == NO_FDE
+		       ? BY_READ : v->counting.returns[verify_group(v, fde)];
 }
 
 static bool has_frame_of_entry(const struct verify *v, vaddr addr)
@@ -61,8 +67,7 @@ static bool has_frame_of_entry(const struct verify *v, vaddr addr)
 	return state != ROW_NONE && vstates_is_entry(v->states, state);
 }
 
-/* The first address inside of the group to which something leads, or of a later group. */
-static uint32_t first_inner(const struct vcounting *c, uint32_t group)
+static bool has_inner(const struct vcounting *c, uint32_t group)
 {
 	uint32_t lo = 0, hi = c->inner.n;
 
@@ -74,52 +79,55 @@ static uint32_t first_inner(const struct vcounting *c, uint32_t group)
 		else
 			hi = mid;
 	}
-	return lo;
+	return lo < c->inner.n && c->inner.v[lo].group == group;
 }
 
-static bool has_inner(const struct vcounting *c, uint32_t group)
+/* `slot`: the word that it jumps through; 0: a register, or memory anywhere. */
+static int end_at_jump(const struct verify *v, vaddr addr, vaddr slot)
 {
-	uint32_t i = first_inner(c, group);
+	const struct vcounting *c = &v->counting;
+	uint32_t fde = vcfi_find(&v->ocfi, addr);
+	vaddr function;
 
-	return i < c->inner.n && c->inner.v[i].group == group;
-}
-
-static bool dead_at_jump(struct way *w, vaddr addr)
-{
-	const struct vcounting *c = &w->v->counting;
-	uint32_t fde = vcfi_find(&w->v->ocfi, addr);
-
+	if (slot && (fde == NO_FDE || verify_slot_function(v, slot, &function)))
+		return WELL;
 	if (fde == NO_FDE)
-		return false;
-	const uint32_t group = verify_group(w->v, fde);
-	w->read |= c->jumps_read[group];
-	return has_inner(c, group) ? !c->jumps_live[group] : has_frame_of_entry(w->v, addr);
+		return OPEN;
+	const uint32_t group = verify_group(v, fde);
+	if (c->formed[group] && c->jumps[group] < OPEN)
+		return OPEN;
+	if (has_inner(c, group))
+		return c->jumps[group];
+	return slot || has_frame_of_entry(v, addr) ? WELL : OPEN;
 }
 
-static bool dead_behind(struct way *w, const struct effect *e, vaddr addr, uint8_t flags,
-			int branches)
+static int end_behind(struct look *l, const struct effect *e, vaddr addr, struct way way)
 {
+	int taken, falls;
+
 	switch (e->kind) {
 	case INSN_JMP:
 	case INSN_CALL:
-		return dead_from(w, e->target, flags, branches);
+		return end_of(l, e->target, way);
 	case INSN_JCC:
 	case INSN_LOOP:
-		return branches < MAX_BRANCHES &&
-		       dead_from(w, e->target, flags, branches + 1) &&
-		       dead_from(w, addr + e->len, flags, branches + 1);
+		if (way.branches++ == MAX_BRANCHES)
+			return OPEN;
+		taken = end_of(l, e->target, way);
+		if (taken == BY_READ)
+			return taken;
+		falls = end_of(l, addr + e->len, way);
+		return falls > taken ? falls : taken;
 	case INSN_ICALL:
 	case INSN_TRAP:
-		return true;
+		return WELL;
 	case INSN_IJMP:
-		return e->slot || dead_at_jump(w, addr);
+		return end_at_jump(l->v, addr, e->slot);
 	case INSN_RET:
-		return dead_at_return(w, addr);
+		return end_at_return(l->v, addr);
 	default:
-		break;
+		return BY_READ;
 	}
-	w->read = true;
-	return false;
 }
 
 /* syscall and sysenter. */
@@ -128,71 +136,78 @@ static bool calls_system(struct bytes code)
 	return code.n >= 2 && code.p[0] == 0x0f && (code.p[1] == 0x05 || code.p[1] == 0x34);
 }
 
-static bool dead_from(struct way *w, vaddr addr, uint8_t flags, int branches)
+static int end_of(struct look *l, vaddr addr, struct way way)
 {
 	struct effect e;
 
-	while (w->steps-- > 0) {
-		struct bytes code = verify_orig_code(w->v, addr);
+	for (; way.steps < MAX_WAY; way.steps++) {
+		struct bytes code = verify_orig_code(l->v, addr);
 
-		if (!code.p || !effect_decode(code, addr, &e) || calls_system(code) ||
-		    (e.flags_read & flags)) {
-			w->read = true;
-			return false;
+		if (l->steps-- <= 0 || !code.p || !effect_decode(code, addr, &e) ||
+		    calls_system(code) || (e.flags_read & way.flags))
+			return BY_READ;
+		way.flags &= (uint8_t)~e.flags_written;
+		if (way.flags == 0)
+			return WELL;
+		if (e.kind != INSN_PLAIN && e.kind != INSN_NOP) {
+			way.steps++;
+			return end_behind(l, &e, addr, way);
 		}
-		flags &= (uint8_t)~e.flags_written;
-		if (flags == 0)
-			return true;
-		if (e.kind != INSN_PLAIN && e.kind != INSN_NOP)
-			return dead_behind(w, &e, addr, flags, branches);
 		addr += e.len;
 	}
-	return false;
+	return OPEN;
+}
+
+static int end_from(const struct verify *v, vaddr addr)
+{
+	struct look l = { v, MAX_STEPS };
+
+	return end_of(&l, addr, (struct way){ .flags = ALL_BUT_CF });
 }
 
 bool verify_flags_dead(const struct verify *v, vaddr addr)
 {
-	struct way w = { .v = v, .steps = MAX_STEPS };
-
-	return dead_from(&w, addr, ALL_BUT_CF, 0);
+	return end_from(v, addr) == WELL;
 }
 
-static void set_live(struct verify *v, vaddr callee, bool read)
+static void grow(struct verify *v, uint8_t *end, int to)
+{
+	if (to <= *end)
+		return;
+	*end = (uint8_t)to;
+	v->counting.changed = true;
+}
+
+static void grow_returns(struct verify *v, vaddr callee, int to)
 {
 	uint32_t fde = vcfi_find(&v->ocfi, callee);
 
-	if (fde == NO_FDE)
-		return;
-	uint32_t group = verify_group(v, fde);
-
-	v->counting.changed |= !v->counting.returns_live[group] ||
-			       (read && !v->counting.returns_read[group]);
-	v->counting.returns_live[group] = true;
-	v->counting.returns_read[group] |= read;
+	if (fde != NO_FDE)
+		grow(v, &v->counting.returns[verify_group(v, fde)], to);
 }
 
 /* Of what a call or jump through the slot reaches; 0: through a register, or other memory. */
-static void set_pointed_live(struct verify *v, vaddr slot, bool read)
+static void grow_pointed(struct verify *v, vaddr slot, int to)
 {
 	vaddr function;
 
 	if (slot && verify_slot_function(v, slot, &function)) {
 		if (function)
-			set_live(v, function, read);
-	} else if (read) {
+			grow_returns(v, function, to);
+	} else if (to == BY_READ) {
 		v->counting.changed |= !v->counting.all_live;
 		v->counting.all_live = true;
 	}
 }
 
-static void set_reached_live(struct verify *v, vaddr target, bool read)
+static void grow_reached(struct verify *v, vaddr target, int to)
 {
 	vaddr slot = verify_stub_slot(v, target);
 
 	if (slot)
-		set_pointed_live(v, slot, read);
+		grow_pointed(v, slot, to);
 	else
-		set_live(v, target, read);
+		grow_returns(v, target, to);
 }
 
 /* What ends with a call ends with one that does not come back. */
@@ -204,34 +219,30 @@ static bool runs_on(enum insn_kind kind)
 static void look_at(struct verify *v, uint32_t fde)
 {
 	const struct vfde *f = &v->ocfi.fde[fde];
+	const uint8_t *own = &v->counting.returns[verify_group(v, fde)];
 	enum insn_kind last = INSN_TRAP;	/* but for NOPs */
 	struct insn insn;
 	vaddr target;
 
-	for (vaddr addr = f->addr; addr - f->addr < f->len; addr += insn.len) {
-		bool leaves = v->counting.returns_live[verify_group(v, fde)];
-		struct way w = { .v = v, .steps = MAX_STEPS,
-				 .read = v->counting.returns_read[verify_group(v, fde)] };
-
+	for (vaddr addr = f->addr; addr - f->addr < f->len && !v->counting.all_live;
+	     addr += insn.len) {
 		if (!insn_decode(verify_orig_code(v, addr), addr, &insn, &target)) {
 			insn.len = 1;
 			continue;
 		}
 		last = insn.kind == INSN_NOP ? last : (enum insn_kind)insn.kind;
 		bool call = insn.kind == INSN_CALL || insn.kind == INSN_ICALL;
-		if (call)
-			w.read = false;
-		if (v->counting.all_live ||
-		    !(call ? !dead_from(&w, addr + insn.len, ALL_BUT_CF, 0) : leaves))
+		int to = call ? end_from(v, addr + insn.len) : *own;
+
+		if (to == WELL)
 			continue;
 		if (insn.kind == INSN_ICALL || insn.kind == INSN_IJMP)
-			set_pointed_live(v, insn.field ? target : 0, w.read);
+			grow_pointed(v, insn.field ? target : 0, to);
 		else if (insn_is_branch(&insn))
-			set_reached_live(v, target, w.read);
+			grow_reached(v, target, to);
 	}
-	const uint32_t group = verify_group(v, fde);
-	if (v->counting.returns_live[group] && runs_on(last))
-		set_live(v, f->addr + f->len, v->counting.returns_read[group]);
+	if (runs_on(last))
+		grow_returns(v, f->addr + f->len, *own);
 }
 
 /* --- where computed jumps may go on inside of their functions --- */
@@ -252,13 +263,47 @@ static int note_held(struct verify *v, const struct vholder *h, void *ctx)
 	return 0;
 }
 
-static void note_entries(struct verify *v, vaddr table, uint32_t kind, uint64_t n)
+/* Of a table that function `fde` jumps by, NO_FDE if that is not known: where it leads from
+ * there, be it outside. */
+static void note_entries(struct verify *v, vaddr table, uint32_t kind, uint64_t n, uint32_t fde)
 {
 	vaddr to;
 
-	for (uint64_t k = 0; k < n; k++)
-		if (verify_table_entry(&v->orig, table, kind, k, &to))
-			note_inner(v, to);
+	for (uint64_t k = 0; k < n; k++) {
+		if (!verify_table_entry(&v->orig, table, kind, k, &to))
+			continue;
+		note_inner(v, to);
+		if (fde != NO_FDE)
+			vec_push(v->a, &v->counting.inner,
+				 ((struct vinner){ to, verify_group(v, fde) }));
+	}
+}
+
+static const struct blockmap_table *find_replaced(const struct verify *v, vaddr table,
+						  uint32_t kind)
+{
+	for (uint32_t i = 0; i < v->map.ntable; i++)
+		if (v->map.table[i].orig_addr == table && v->map.table[i].kind == kind)
+			return &v->map.table[i];
+	return NULL;
+}
+
+/* What the code shows of a table, or the new one, which may be longer. */
+static void note_extent(struct verify *v, const struct vextent *x)
+{
+	const struct blockmap_table *t = find_replaced(v, x->lo, x->kind);
+	uint64_t n = (x->hi - x->lo) / blockmap_entry_size(x->kind);
+
+	note_entries(v, x->lo, x->kind, t && t->nentry > n ? t->nentry : n, x->fde);
+}
+
+static void note_formed(struct verify *v, vaddr addr)
+{
+	uint32_t n = v->counting.inner.n;
+
+	note_inner(v, addr);
+	if (v->counting.inner.n > n)
+		v->counting.formed[v->counting.inner.v[n].group] = true;
 }
 
 static int by_group(const void *a, const void *b)
@@ -275,17 +320,14 @@ static void find_inner(struct verify *v)
 	(void)verify_each_holder(v, note_held, NULL);
 	for (uint32_t i = 0; i < v->refs.all.n; i++)
 		if (v->refs.all.v[i].kind == REF_LEA || v->refs.all.v[i].kind == REF_OPERAND)
-			note_inner(v, v->refs.all.v[i].to);
+			note_formed(v, v->refs.all.v[i].to);
 	for (uint32_t i = 0; i < v->refs.formed.n; i++)
-		note_inner(v, v->refs.formed.v[i].to);
+		note_formed(v, v->refs.formed.v[i].to);
+	for (uint32_t i = 0; i < v->walk.extents.n; i++)
+		note_extent(v, &v->walk.extents.v[i]);
 	for (uint32_t i = 0; i < v->map.ntable; i++)
 		note_entries(v, v->map.table[i].orig_addr, v->map.table[i].kind,
-			     v->map.table[i].nentry);
-	for (uint32_t i = 0; i < v->walk.extents.n; i++) {
-		const struct vextent *x = &v->walk.extents.v[i];
-
-		note_entries(v, x->lo, x->kind, (x->hi - x->lo) / blockmap_entry_size(x->kind));
-	}
+			     v->map.table[i].nentry, NO_FDE);
 	struct vinner *all = v->counting.inner.v;
 	uint32_t n = 0;
 	if (v->counting.inner.n)
@@ -296,33 +338,26 @@ static void find_inner(struct verify *v)
 	v->counting.inner.n = n;
 }
 
-static void look_inside(struct verify *v, const struct vinner *inner)
-{
-	struct vcounting *c = &v->counting;
-	struct way w = { .v = v, .steps = MAX_STEPS };
-	bool dead = dead_from(&w, inner->addr, ALL_BUT_CF, 0);
-
-	c->changed |= (!dead && !c->jumps_live[inner->group]) ||
-		      (w.read && !c->jumps_read[inner->group]);
-	c->jumps_live[inner->group] |= !dead;
-	c->jumps_read[inner->group] |= w.read;
-}
-
 void verify_look_at_returns(struct verify *v)
 {
 	struct vcounting *c = &v->counting;
-	const size_t n = v->ocfi.nfde;
+	const uint32_t n = v->ocfi.nfde;
+	bool back = false;
 
+	c->returns = arena_array(v->a, n, sizeof(*c->returns));
+	c->jumps = arena_array(v->a, n, sizeof(*c->jumps));
+	c->formed = arena_array(v->a, n, sizeof(*c->formed));
 	find_inner(v);
-	c->returns_live = arena_array(v->a, n, sizeof(*c->returns_live));
-	c->returns_read = arena_array(v->a, n, sizeof(*c->returns_read));
-	c->jumps_live = arena_array(v->a, n, sizeof(*c->jumps_live));
-	c->jumps_read = arena_array(v->a, n, sizeof(*c->jumps_read));
-	do {
+	do {			/* back and forth: what grows goes on in either direction */
 		c->changed = false;
-		for (uint32_t i = 0; i < v->ocfi.nfde; i++)
-			look_at(v, i);
-		for (uint32_t i = 0; i < c->inner.n; i++)
-			look_inside(v, &c->inner.v[i]);
+		for (uint32_t i = 0; i < n; i++)
+			look_at(v, back ? n - 1 - i : i);
+		for (uint32_t i = 0; i < c->inner.n; i++) {
+			const struct vinner *x = &c->inner.v[back ? c->inner.n - 1 - i : i];
+
+			if (c->jumps[x->group] < BY_READ)
+				grow(v, &c->jumps[x->group], end_from(v, x->addr));
+		}
+		back = !back;
 	} while (c->changed);
 }

@@ -9,7 +9,7 @@
 struct verify;
 
 /* Looks at what the original does behind its calls and computed jumps: fills
- * counting.returns_live and those behind it. */
+ * counting.returns and what is behind it. */
 void verify_look_at_returns(struct verify *v);
 /* At that address of the original no flag but CF is read before it is overwritten. */
 bool verify_flags_dead(const struct verify *v, vaddr addr);

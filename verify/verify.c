@@ -112,9 +112,10 @@
  *   A10 Code of another module, and code that is reached through a pointer, reads no flag
  *       before it has written it, and what calls through a pointer from another module reads
  *       none behind the call, nor does code without an FDE.  Where flags come back through a
- *       pointer, they are read soon, not behind a computed jump to who knows where.  Computed
- *       jumps go on inside of their functions only where flagsdead.c sees a way in (as A6, A7).
- *       Who handles a signal does not look at the flags of its context.
+ *       pointer, they are read soon, and not behind a computed jump to who knows where.
+ *       Computed jumps go on inside of their functions only where flagsdead.c sees a way in,
+ *       by a pointer that data hold, or by a table (as A6, A7).  Who handles a signal does not
+ *       look at the flags of its context.
  *       Only what counts changes flags (flagsdead.c).  Reason: the psABI says so of calls.
  *       [test_counting.c]
  *   A11 A personality routine that has no name in the file, or one of those that personality.c

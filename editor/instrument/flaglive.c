@@ -22,6 +22,7 @@
 
 #include "editor/instrument/innerways.h"
 #include "lib/err.h"
+#include "postmorph/ir/plt.h"
 #include "postmorph/machine/memview.h"
 #include "postmorph/machine/flags.h"
 
@@ -125,12 +126,23 @@ static bool is_tail_jump(const struct fn *fn, uint32_t insn)
 	return false;
 }
 
+/* It jumps through a word that the loader fills with the address of another module's. */
+static bool is_filled(const struct flaglive *l, uint32_t f, uint32_t insn)
+{
+	const struct insn *in = &l->prog->fn[f].insn[insn];
+
+	return in->field && l->prog->plt &&
+	       plt_name(l->prog->plt, insn_target(in, prog_insn_bytes(l->prog, in),
+						  prog_insn_addr(l->prog, in)));
+}
+
 /* A computed jump: to another function, any of which returns to the caller of f then, or, where
  * that is not known, inside. */
 static uint16_t leave_anywhere(struct flaglive *l, uint32_t f, uint32_t insn)
 {
 	const struct fn *fn = &l->prog->fn[f];
-	bool inside = !fn->insn[insn].field && (l->inner->any[f] || !is_tail_jump(fn, insn));
+	bool inside = !is_filled(l, f, insn) &&
+		      (l->inner->any[f] || !(fn->insn[insn].field || is_tail_jump(fn, insn)));
 
 	grow(l, &l->back_all, back_of(l, f));
 	return inside ? FLAGS_ALL : 0;

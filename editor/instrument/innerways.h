@@ -12,12 +12,15 @@ struct memview_file;
 
 struct innerway {
 	uint32_t fn;
-	vaddr to;		/* not its entry */
+	/* inside of it, not its entry; or where one of its jump tables leads, anywhere */
+	vaddr to;
 };
 
 struct innerways {
 	const bool *any;	/* [nfn] something leads inside */
-	const bool *unclear;	/* [nfn] or may, and not all of it is in way[] */
+	/* [nfn] or may, and not all of it is in way[]: jumps without a known table, or an
+	 * address inside that code forms, perhaps to add a distance to it */
+	const bool *unclear;
 	const struct innerway *way;	/* [n] ascending, each once */
 	uint32_t n;
 };

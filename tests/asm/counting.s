@@ -34,6 +34,20 @@ fn begin				# calls all, reads flags behind one call
 	call	by_pointer
 	je	1f
 	.endif
+	.ifdef HIDDEN				# behind the first way, which does not end
+	lea	dead_return(%rip), %rax
+	call	*%rax
+	jc	8f
+	je	1f
+	.endif
+	.ifdef FAR				# farther than the Editor looks, not than the Verifier
+	lea	dead_return(%rip), %rax
+	call	*%rax
+	.rept	500
+	mov	%rax, %rcx
+	.endr
+	je	1f
+	.endif
 	xor	%eax, %eax
 	call	live_return
 	je	1f
@@ -50,6 +64,10 @@ fn begin				# calls all, reads flags behind one call
 	xor	%edi, %edi
 	syscall
 	hlt
+	.ifdef HIDDEN
+8:	mov	%rax, %rax
+	jmp	8b
+	.endif
 end begin
 
 fn loops				# what the Editor counts in: ways of branches, a loop
@@ -133,6 +151,16 @@ fn live_system				# it hands the flags out in r11
 	syscall
 	ret
 end live_system
+
+fn live_loop				# which does not end
+	place
+	call	loops_on
+	ret
+end live_loop
+
+fn loops_on
+1:	jmp	1b
+end loops_on
 
 fn live_callee
 	place
@@ -320,8 +348,12 @@ fn dead_dispatched
 end dead_dispatched
 
 	.macro	again name, reads		# comes by the same jump again, and leads on
-	fn	\name
+	fn	\name				# a call, for what cannot be counted in has no image
 	place
+	call	\name\()_inside
+	ret
+	end	\name
+	fn	\name\()_inside
 	lea	\name\()_ways(%rip), %rcx
 1:	mov	(%rcx,%rdi,8), %rax
 	jmp	*%rax
@@ -334,10 +366,115 @@ end dead_dispatched
 \name\()_ways:
 	.quad	2b, 3b
 	.text
-	end	\name
+	end	\name\()_inside
 	.endm
 again dead_again, neg				# overwrites the flags
 again live_again, sete				# reads them
+
+	.macro	half name, before		# a frame, and of two ways inside by distances one is known
+	fn	live_\name			# in front of a call, for code that cannot be moved has no image
+	place
+	call	\name
+	ret
+	end	live_\name
+	fn	\name
+	\before
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	lea	\name\()_ways(%rip), %rax
+	movswq	(%rax,%rdi,2), %rdx
+	lea	1f(%rip), %rax
+	lea	(%rdx,%rax), %rdx
+	jmp	*%rdx
+1:	xor	%eax, %eax
+	jmp	3f
+2:	sete	%al
+3:	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.section .rodata
+	.balign	4
+\name\()_ways:
+	.short	1b - 1b, 2b - 1b
+	.text
+	end	\name
+	.endm
+	.macro	undecoded
+	jmp	9f
+	.byte	0x06
+9:
+	.endm
+half half_known
+half half_decoded, undecoded			# nobody has a list of its jumps
+
+fn live_distances			# the same without a frame
+	place
+	call	distances
+	ret
+end live_distances
+fn distances
+	movslq	%edi, %rdi
+	lea	distances_ways(%rip), %rax
+	movsbq	(%rax,%rdi), %rdx
+	lea	1f(%rip), %rax
+	lea	(%rdx,%rax), %rdx
+	jmp	*%rdx
+1:	xor	%eax, %eax
+	ret
+2:	sete	%al
+	ret
+	.section .rodata
+distances_ways:
+	.byte	1b - 1b, 2b - 1b
+	.text
+end distances
+
+	.ifdef ELSEWHERE
+fn live_elsewhere			# two of four ways by a table lead into another function
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	mov	%edi, %eax
+	cmp	$3, %eax
+	ja	1f
+	place
+	jmp	*elsewhere(,%rax,8)
+1:	xor	%eax, %eax
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.section .rodata
+	.balign	8
+elsewhere:
+	.quad	1b, 1b, 2f, 3f
+	.text
+end live_elsewhere
+fn another
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	xor	%eax, %eax
+2:	sete	%al
+3:	movzbl	%al, %eax
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end another
+	.endif
+
+fn live_label_variable			# a variable holds the label, and is jumped through
+	place
+	call	label_variable
+	ret
+end live_label_variable
+fn label_variable
+	jmp	*label_at(%rip)
+1:	sete	%al
+	ret
+	.data
+	.balign	8
+label_at:
+	.quad	1b
+	.text
+end label_variable
 
 fn live_constant			# with CONSTANT
 	place

@@ -54,10 +54,7 @@ known "C, static PIE" gcc -O2 -static-pie
 known "C, by clang" clang -O1 -fpie -pie
 
 flags_kept_between
-for cc in gcc clang; do
-	flags_kept "flags across computed jumps, $cc" flagsacross.c $cc -O2 -w -fpie -pie
-	flags_kept "flags across computed jumps, $cc, fixed address" flagsacross.c $cc -O2 -w -fno-pie -no-pie
-done
+flags_kept_across
 
 # --- what the Verifier says ---
 

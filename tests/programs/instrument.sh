@@ -16,6 +16,7 @@ build "clang" clang++ -O2 -fpie -pie && modes "clang" "$P" plain throw jump
 build "stripped" g++ -O3 -s -fpie -pie && modes "stripped" "$P" plain throw
 
 flags_kept_between
+flags_kept_across
 
 # --- a library: what was counted in it before its start routine ran is nothing ---
 

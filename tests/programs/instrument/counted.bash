@@ -123,3 +123,12 @@ flags_kept_between() {
 	flags_kept "flags for what is jumped to" flagsback.s gcc -Wa,--defsym,READ=1
 	flags_kept "flags for what is called" flagsback.s gcc -Wa,--defsym,READ=1,--defsym,CALLED=1
 }
+
+# Across computed jumps.
+flags_kept_across() {
+	local cc
+	for cc in gcc clang; do
+		flags_kept "flags across computed jumps, $cc" flagsacross.c $cc -O2 -w -fpie -pie
+		flags_kept "flags across computed jumps, $cc, fixed address" flagsacross.c $cc -O2 -w -fno-pie -no-pie
+	done
+}

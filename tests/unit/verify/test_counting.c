@@ -291,16 +291,24 @@ static void counted_ways_lead_where_the_original_does(void **state)
 	done(&m);
 }
 
-static vaddr address_of(const struct prog *prog, const char *name)
+static const uint8_t nop[] = { 0x0f, 0x1f, 0x80, 0, 0, 0, 0 };
+
+static vaddr original_place(const struct prog *prog, const char *name)
 {
-	return asm_fn(prog, name)->entry;
+	const struct fn *fn = asm_fn(prog, name);
+
+	for (uint32_t i = 0; i < fn->ninsn; i++)
+		if (fn->insn[i].len == sizeof(nop) &&
+		    memcmp(prog_insn_bytes(prog, &fn->insn[i]), nop, sizeof(nop)) == 0)
+			return prog_insn_addr(prog, &fn->insn[i]);
+	fail_msg("%s has no place", name);
+	return 0;
 }
 
 /* The image of the NOP of seven bytes in the function. */
-static uint8_t *find_place(struct made *m, vaddr fn, new_vaddr *addr)
+static uint8_t *find_place(struct made *m, vaddr place, new_vaddr *addr)
 {
-	static const uint8_t nop[] = { 0x0f, 0x1f, 0x80, 0, 0, 0, 0 };
-	const struct blockmap_block *b = blockmap_find_orig(&m->map, fn);
+	const struct blockmap_block *b = blockmap_find_orig(&m->map, place);
 
 	if (!b)
 		return NULL;
@@ -319,7 +327,7 @@ static void check_place(struct made *m, const struct prog *prog, const char *nam
 {
 	uint8_t was[COUNTER_SIZE];
 	new_vaddr addr;
-	uint8_t *p = find_place(m, address_of(prog, name), &addr);
+	uint8_t *p = find_place(m, original_place(prog, name), &addr);
 
 	if (!p)
 		fail_msg("%s has no image", name);
@@ -338,10 +346,12 @@ static void counters_leave_flags_alone_that_come_back(void **state)
 	static const char *const flags[] = {
 		"-static -no-pie -Wl,-e,begin -Wa,--defsym,CALLED=1",
 		"-static -no-pie -Wl,-e,begin -Wa,--defsym,JUMPED=1",
+		"-static -no-pie -Wl,-e,begin -Wa,--defsym,HIDDEN=1",
+		"-static -no-pie -Wl,-e,begin -Wa,--defsym,FAR=1",
 	};
 
 	(void)state;
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		struct made m = make(flags[i]);
 		struct prog prog;
 		struct err err;
@@ -361,7 +371,9 @@ static void counters_leave_flags_alone_that_are_read(void **state)
 		"live_branch", "live_set", "live_jump", "live_taken", "live_pushed",
 		"live_shift", "live_rotation", "live_system", "live_callee", "live_return",
 		"live_tail", "live_carry_only", "live_label",
-		"live_run_into", "live_again", "live_framed" };
+		"live_run_into", "live_again", "live_framed",
+		"live_half_known", "live_half_decoded", "live_distances",
+		"live_label_variable", "live_loop" };
 	static const char *const dead[] = {
 		"dead_write", "dead_carry", "dead_ways", "dead_return", "dead_narrow",
 		"dead_slot", "dead_tail", "dead_trap", "dead_label",
@@ -377,6 +389,21 @@ static void counters_leave_flags_alone_that_are_read(void **state)
 	for (int i = 0; i < NLIVE + NDEAD; i++)
 		check_place(&m, &prog, i < NLIVE ? live[i] : dead[i - NLIVE], i < NLIVE);
 	expect(&m, NULL);
+	done(&m);
+}
+
+/* f's table, which is proven, leads into another function. */
+static void ways_by_a_table_may_lead_elsewhere(void **state)
+{
+	struct made m = make("-static -no-pie -Wl,-e,begin -Wa,--defsym,ELSEWHERE=1");
+	struct prog prog;
+	struct err err;
+
+	(void)state;
+	if (prog_analyze(m.original, m.a, &prog, &err) < 0)
+		fail_msg("%s", err.text);
+	check_place(&m, &prog, "live_elsewhere", true);
+	check_place(&m, &prog, "dead_write", false);
 	done(&m);
 }
 
@@ -419,6 +446,7 @@ int main(void)
 		cmocka_unit_test(counted_ways_lead_where_the_original_does),
 		cmocka_unit_test(counters_leave_flags_alone_that_are_read),
 		cmocka_unit_test(counters_leave_flags_alone_that_come_back),
+		cmocka_unit_test(ways_by_a_table_may_lead_elsewhere),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -38,7 +38,9 @@ static void flags_are_live_where_the_name_says(void **state)
 		{ "live_run_into", false }, { "dead_label", true },
 		{ "dead_again", true }, { "live_again", false },
 		{ "dead_framed", true }, { "live_framed", false },
-		{ "dead_dispatched", true },
+		{ "dead_dispatched", true }, { "live_half_known", false },
+		{ "live_half_decoded", false }, { "live_distances", false },
+		{ "live_label_variable", false }, { "live_loop", false },
 	};
 	struct arena *a = arena_new();
 	struct prog prog;
@@ -65,11 +67,13 @@ static void flags_that_come_back_through_a_pointer_are_live(void **state)
 	static const char *const flags[] = {
 		"-static -no-pie -Wl,-e,begin -Wa,--defsym,CALLED=1",
 		"-static -no-pie -Wl,-e,begin -Wa,--defsym,JUMPED=1",
+		"-static -no-pie -Wl,-e,begin -Wa,--defsym,HIDDEN=1",
+		"-static -no-pie -Wl,-e,begin -Wa,--defsym,FAR=1",
 	};
 	struct arena *a = arena_new();
 
 	(void)state;
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		struct prog prog;
 
 		asm_analyze("counting", flags[i], a, &prog);
@@ -77,6 +81,19 @@ static void flags_that_come_back_through_a_pointer_are_live(void **state)
 		assert_false(flagscan_is_dead(s, find_place(&prog, "dead_return")));
 		assert_true(flagscan_is_dead(s, find_place(&prog, "dead_write")));
 	}
+	arena_free(a);
+}
+
+static void ways_by_a_table_may_lead_elsewhere(void **state)
+{
+	struct arena *a = arena_new();
+	struct prog prog;
+
+	(void)state;
+	asm_analyze("counting", "-static -no-pie -Wl,-e,begin -Wa,--defsym,ELSEWHERE=1", a,
+		    &prog);
+	const struct flagscan *s = flagscan_new(&prog, a);
+	assert_false(flagscan_is_dead(s, find_place(&prog, "live_elsewhere")));
 	arena_free(a);
 }
 
@@ -99,6 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flags_are_live_where_the_name_says),
 		cmocka_unit_test(flags_that_come_back_through_a_pointer_are_live),
+		cmocka_unit_test(ways_by_a_table_may_lead_elsewhere),
 		cmocka_unit_test(what_a_constant_pointer_leads_to_is_known),
 	};
 
