@@ -4,18 +4,19 @@
 #	bench/cross.sh [prepare|measure|report]...	stages as bench/stages.bash says
 #
 # Each program has three uses that differ in kind (bench/work/NAME says which).  A layout is made from
-# what is seen of one use, or of two, by samples (5000: what the daemon has after a while) and by complete
-# counts (exact); on each use run, side by side: the original, a copy of it, the layouts from the use itself
-# (another input), from each of the others and from both.
+# what is seen of one use, or of two, by samples (5000: what the daemon has after a while), by these and counts
+# of what they leave uncertain, as it counts (5000+counted), or by complete counts (exact); on each use run,
+# side by side: the original, a copy of it, the layouts from the use itself (another input), from each of the
+# others and from both.
 #
 #	PROGRAMS='perl xz' WHICH=5000 bench/cross.sh prepare measure
 cd "$(dirname "$0")/.." || exit 1
 POOL=${POOL:-5000} PAIRS=${PAIRS:-9}
 WORK=${BENCH_WORK:-${BENCH_CACHE:-/var/tmp/morph-bench-cache}/cross}
 BENCH_WORK=$WORK
-VARIANTS=copy
+VARIANTS=copy NAME_WIDTH=36
 . bench/stages.bash
-WHICH=${WHICH:-5000 exact}
+WHICH=${WHICH:-5000 5000+counted}
 
 # NAME WORKLOAD FILE PROGRAM USE=SIZE..., one a line; each size takes 0.3 to 0.5 s.
 programs_all() {
@@ -104,7 +105,10 @@ variant_profile() {	# VARIANT; prints the profile's file, or on the last line wh
 		# record_pool() expects that a round of training takes twice as long as a test.
 		set -- $TRAIN
 		awk -v n=$# '{ printf "%d\n", $1 * n / 2 }' "$P/../../ms" >"$P/ms"
-		prepare_profile "$which" && echo "$P/$which.profile"
+		case $which in
+		*+counted) prepare_counted "${which%%+*}" ;;
+		*) prepare_profile "$which" ;;
+		esac && echo "$P/${which%%+*}.profile"
 	)
 }
 
@@ -175,7 +179,8 @@ report() {
 	run side by side in slices of 5 ms of one CPU, each round from fresh copies; the least and the greatest of the rounds in parentheses.
 	The uses differ in kind (\`bench/work\`); trained and tested inputs differ in their seeds. \`own\`: from the same use; \`first\` and
 	\`second\`: from one other use, in the order in which the program's other rows stand; \`both\`: from both others together.
-	\`5000\`: by as many samples in the module; \`exact\`: complete counts. \`copy\` has the original's bytes.
+	\`5000\`: by as many samples in the module; \`5000+counted\`: by these, and counts of the functions that hold $UNCERTAIN % of what they
+	leave uncertain; \`exact\`: complete counts. \`copy\` has the original's bytes.
 
 	END
 	cross_facts | awk -v which="$WHICH" -f bench/median.awk -f bench/cross.awk

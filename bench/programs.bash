@@ -152,7 +152,7 @@ program_load() {	# NAME WORKLOAD FILE PROGRAM
 }
 
 # Where a variant is, or with RUN_FROM its copy that is run.
-variant_dir() { printf '%s/%s' "${RUN_FROM:-$P/v}" "$(printf '%-32s' "$1" | tr ' ' _)"; }
+variant_dir() { printf '%s/%s' "${RUN_FROM:-$P/v}" "$(printf "%-${NAME_WIDTH:-32}s" "$1" | tr ' ' _)"; }
 
 # The command line that runs a variant's workload in one of the input folders; with RUN_FROM its copy, in the
 # folder's copy beside that.

@@ -70,9 +70,9 @@ variant_profile() {	# VARIANT
 make_morph() {		# VARIANT PROFILE OUT
 	local only=() counted
 	case $1 in
-	*+counted)
+	*+counted|*+counted@*)
 		counted=${1#*-}
-		only=(--counted "$P/$(counted_name "${counted%%+*}").profile")
+		only=(--counted "${2%/*}/$(counted_name "${counted%%+*}").profile")
 		;;
 	*+shapes)
 		counted=${1#*-}
