@@ -82,14 +82,30 @@ static bool has_inner(const struct vcounting *c, uint32_t group)
 	return lo < c->inner.n && c->inner.v[lo].group == group;
 }
 
+/* Inside of a function, and not where it begins. */
+static bool is_inside(const struct verify *v, vaddr addr)
+{
+	uint32_t fde = vcfi_find(&v->ocfi, addr);
+
+	return fde != NO_FDE && (v->ocfi.fde[fde].addr != addr || v->ocfi.fragment[fde]);
+}
+
+/* The loader alone says what the word holds, and that is another module's or a function. */
+static bool leads_to_function(const struct verify *v, vaddr slot)
+{
+	vaddr function;
+
+	return verify_slot_function(v, slot, &function) &&
+	       !(function && is_inside(v, function));
+}
+
 /* `slot`: the word that it jumps through; 0: a register, or memory anywhere. */
 static int end_at_jump(const struct verify *v, vaddr addr, vaddr slot)
 {
 	const struct vcounting *c = &v->counting;
 	uint32_t fde = vcfi_find(&v->ocfi, addr);
-	vaddr function;
 
-	if (slot && (fde == NO_FDE || verify_slot_function(v, slot, &function)))
+	if (slot && (fde == NO_FDE || leads_to_function(v, slot)))
 		return WELL;
 	if (fde == NO_FDE)
 		return OPEN;
@@ -249,11 +265,9 @@ static void look_at(struct verify *v, uint32_t fde)
 
 static void note_inner(struct verify *v, vaddr addr)
 {
-	uint32_t fde = vcfi_find(&v->ocfi, addr);
-
-	if (fde != NO_FDE && (v->ocfi.fde[fde].addr != addr || v->ocfi.fragment[fde]))
+	if (is_inside(v, addr))
 		vec_push(v->a, &v->counting.inner,
-			 ((struct vinner){ addr, verify_group(v, fde) }));
+			 ((struct vinner){ addr, verify_group(v, vcfi_find(&v->ocfi, addr)) }));
 }
 
 static int note_held(struct verify *v, const struct vholder *h, void *ctx)

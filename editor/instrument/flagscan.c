@@ -82,6 +82,13 @@ static vaddr constant_function(const struct flagscan *s, vaddr slot, bool named)
 	return constant && k < f->nword && f->word[k].place == slot ? f->word[k].value : 0;
 }
 
+static bool is_entry(const struct flagscan *s, vaddr addr)
+{
+	uint32_t f = addr ? prog_find_fn(s->prog, addr) : NO_FN;
+
+	return f != NO_FN && s->prog->fn[f].entry == addr;
+}
+
 static bool is_named(const struct flagscan *s, vaddr slot)
 {
 	return slot && s->prog->plt && plt_name(s->prog->plt, slot);
@@ -103,7 +110,7 @@ static enum fate fate_at_jump(const struct flagscan *s, vaddr addr, vaddr slot)
 	uint32_t f = prog_find_fn(s->prog, addr);
 
 	if (slot && (f == NO_FN || s->prog->fn[f].skip == SKIP_PLT || is_named(s, slot) ||
-		     constant_function(s, slot, false)))
+		     is_entry(s, constant_function(s, slot, false))))
 		return OVERWRITTEN;
 	if (f == NO_FN || !(slot || is_listed(s, f, addr)))
 		return OPEN;

@@ -476,6 +476,22 @@ label_at:
 	.text
 end label_variable
 
+fn live_constant_label			# as before, but nothing writes the word
+	place
+	call	constant_label
+	ret
+end live_constant_label
+fn constant_label
+	jmp	*constant_label_at(%rip)
+1:	sete	%al
+	ret
+	.section .data.rel.ro, "aw", @progbits
+	.balign	8
+constant_label_at:
+	.quad	1b
+	.text
+end constant_label
+
 fn live_constant			# with CONSTANT
 	place
 	ret

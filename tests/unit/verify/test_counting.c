@@ -407,6 +407,21 @@ static void ways_by_a_table_may_lead_elsewhere(void **state)
 	done(&m);
 }
 
+static void what_a_constant_pointer_leads_to_is_known(void **state)
+{
+	struct made m = make("-pie -Wl,-e,begin,-z,relro,-z,now -Wa,--defsym,CONSTANT=1");
+	struct prog prog;
+	struct err err;
+
+	(void)state;
+	if (prog_analyze(m.original, m.a, &prog, &err) < 0)
+		fail_msg("%s", err.text);
+	check_place(&m, &prog, "live_constant", true);
+	check_place(&m, &prog, "live_constant_label", true);
+	check_place(&m, &prog, "dead_return", false);
+	done(&m);
+}
+
 static void counters_are_asked_for_only_where_something_counts(void **state)
 {
 	struct err err = { 0 };
@@ -447,6 +462,7 @@ int main(void)
 		cmocka_unit_test(counters_leave_flags_alone_that_are_read),
 		cmocka_unit_test(counters_leave_flags_alone_that_come_back),
 		cmocka_unit_test(ways_by_a_table_may_lead_elsewhere),
+		cmocka_unit_test(what_a_constant_pointer_leads_to_is_known),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

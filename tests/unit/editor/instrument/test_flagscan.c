@@ -107,6 +107,7 @@ static void what_a_constant_pointer_leads_to_is_known(void **state)
 		    &prog);
 	const struct flagscan *s = flagscan_new(&prog, a);
 	assert_false(flagscan_is_dead(s, find_place(&prog, "live_constant")));
+	assert_false(flagscan_is_dead(s, find_place(&prog, "live_constant_label")));
 	assert_true(flagscan_is_dead(s, find_place(&prog, "dead_return")));
 	arena_free(a);
 }
