@@ -202,6 +202,7 @@ static const double most_of_next = 0.2;
 /* Half as slow again is more than counting was seen to cost; chosen.
  * As in speedtest.h, the other number must agree by half. */
 static const double too_slow = 1.5;
+static const double like_a_run_s = 60;		/* chosen */
 
 double decide_open_gain(const struct decide_module *m, double open)
 {
@@ -289,10 +290,10 @@ bool decide_burst_tells(double counted_s, double cpu_s)
 	return cpu_s > 0 && 100 * cpu_s >= DECIDE_BURST_LEAST_PCT * counted_s;
 }
 
-bool decide_count_is_slow(double slower, double more, bool burst, uint32_t runs)
+bool decide_count_is_slow(double slower, double more, uint32_t runs, double took_s)
 {
 	/* compilations take about as much more or less than their mean as that is */
-	double by_chance = burst ? 0 : 1 / sqrt(fmax(runs, 1));
+	double by_chance = 1 / sqrt(fmax(fmax(runs, took_s / like_a_run_s), 1));
 	double least = log(too_slow) / 2;
 
 	if (isnan(slower) || isnan(more))

@@ -192,9 +192,9 @@ bool decide_burst_tells(double counted_s, double cpu_s);
 /* Is a generation that counts too slow?  `slower`: by how much its processes take longer than
  * the original's did, as a logarithm, and `more` the same of the module's share of their time;
  * NAN: not known.  `runs` have ended, and before the first does one is under way: few, or a
- * part of one, differ from what is usual by chance, too.  A burst is in a process that goes
- * on. */
-bool decide_count_is_slow(double slower, double more, bool burst, uint32_t runs);
+ * part of one, differ from what is usual by chance, too.  All of them took `took_s`, of which a
+ * minute tells as much as a run, for there may be some that do not end; INFINITY: no chance. */
+bool decide_count_is_slow(double slower, double more, uint32_t runs, double took_s);
 
 /* By how much what counts is slower, as a logarithm, where processes took so long that usually
  * take usual_s; NAN: not known, or by too few samples. */

@@ -7,6 +7,7 @@
  * Tested by tests/unit/manager/work/test_work_evidence.c and tests/e2e/counted.sh.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,7 +152,9 @@ bool work_counting_is_slow(const struct store_counting *c)
 	double slower, more;
 
 	by_how_much(&c->speed, &slower, &more);
-	return decide_count_is_slow(slower, more, c->burst_s > 0, c->runs);
+	/* a burst is all in one process, which goes on as it did */
+	return decide_count_is_slow(slower, more, c->runs,
+				    c->burst_s > 0 ? INFINITY : c->speed.all_s);
 }
 
 /* Blocks that ran, by a profile. */

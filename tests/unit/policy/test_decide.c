@@ -194,29 +194,32 @@ static void a_process_that_sleeps_tells_nothing(void **state)
 static void what_counts_may_be_slow_but_not_that_slow(void **state)
 {
 	(void)state;
-	assert_false(decide_count_is_slow(log(1.1), log(1.1), true, 0));
-	assert_true(decide_count_is_slow(log(1.6), log(1.6), true, 0));
+	assert_false(decide_count_is_slow(log(1.1), log(1.1), 0, INFINITY));
+	assert_true(decide_count_is_slow(log(1.6), log(1.6), 0, INFINITY));
 	/* jobs that became larger are so in all of their parts */
-	assert_false(decide_count_is_slow(log(4), log(1.1), true, 0));
-	assert_false(decide_count_is_slow(log(1.1), log(4), true, 0));
-	assert_true(decide_count_is_slow(log(1.3), log(1.6), true, 0));
-	assert_true(decide_count_is_slow(log(1.6), log(1.3), true, 0));
-	assert_false(decide_count_is_slow(log(1.4), log(1.4), true, 0));
+	assert_false(decide_count_is_slow(log(4), log(1.1), 0, INFINITY));
+	assert_false(decide_count_is_slow(log(1.1), log(4), 0, INFINITY));
+	assert_true(decide_count_is_slow(log(1.3), log(1.6), 0, INFINITY));
+	assert_true(decide_count_is_slow(log(1.6), log(1.3), 0, INFINITY));
+	assert_false(decide_count_is_slow(log(1.4), log(1.4), 0, INFINITY));
 	/* where one is all there is */
-	assert_true(decide_count_is_slow(NAN, log(1.6), true, 0));
-	assert_true(decide_count_is_slow(log(1.6), NAN, true, 0));
-	assert_false(decide_count_is_slow(NAN, log(1.4), true, 0));
-	assert_false(decide_count_is_slow(NAN, NAN, true, 0));
+	assert_true(decide_count_is_slow(NAN, log(1.6), 0, INFINITY));
+	assert_true(decide_count_is_slow(log(1.6), NAN, 0, INFINITY));
+	assert_false(decide_count_is_slow(NAN, log(1.4), 0, INFINITY));
+	assert_false(decide_count_is_slow(NAN, NAN, 0, INFINITY));
 	/* of a few runs it may be that these were longer ones */
-	assert_false(decide_count_is_slow(log(2), log(2), false, 7));
-	assert_true(decide_count_is_slow(log(2), log(2), false, 16));
-	assert_false(decide_count_is_slow(log(2), NAN, false, 7));
-	assert_true(decide_count_is_slow(log(2.3), NAN, false, 7));
-	assert_false(decide_count_is_slow(log(1.4), log(1.4), false, 1000));
+	assert_false(decide_count_is_slow(log(2), log(2), 7, 5));
+	assert_true(decide_count_is_slow(log(2), log(2), 16, 5));
+	assert_false(decide_count_is_slow(log(2), NAN, 7, 5));
+	assert_true(decide_count_is_slow(log(2.3), NAN, 7, 5));
+	assert_false(decide_count_is_slow(log(1.4), log(1.4), 1000, 5));
 	/* the samples of the first come before its counts, and may be of half of it */
-	assert_false(decide_count_is_slow(log(3.9), log(3.9), false, 0));
-	assert_true(decide_count_is_slow(log(4.2), log(4.2), false, 0));
-	assert_false(decide_count_is_slow(log(3.9), log(3.9), false, 1));
+	assert_false(decide_count_is_slow(log(3.9), log(3.9), 0, 5));
+	assert_true(decide_count_is_slow(log(4.2), log(4.2), 0, 5));
+	assert_false(decide_count_is_slow(log(3.9), log(3.9), 1, 5));
+	/* one that does not end is no less slow */
+	assert_true(decide_count_is_slow(log(2), log(2), 0, 1000));
+	assert_false(decide_count_is_slow(log(1.4), log(1.4), 0, 1e6));
 }
 
 static void what_counting_took_is_told(void **state)
