@@ -293,22 +293,40 @@ static void note_entries(struct verify *v, vaddr table, uint32_t kind, uint64_t 
 	}
 }
 
-static const struct blockmap_table *find_replaced(const struct verify *v, vaddr table,
-						  uint32_t kind)
+static int by_original(const void *a, const void *b)
 {
-	for (uint32_t i = 0; i < v->map.ntable; i++)
-		if (v->map.table[i].orig_addr == table && v->map.table[i].kind == kind)
-			return &v->map.table[i];
-	return NULL;
+	const struct blockmap_table *x = a, *y = b;
+
+	return x->orig_addr != y->orig_addr ? (x->orig_addr > y->orig_addr ? 1 : -1)
+					    : (x->kind > y->kind) - (x->kind < y->kind);
 }
 
-/* What the code shows of a table, or the new one, which may be longer. */
-static void note_extent(struct verify *v, const struct vextent *x)
+/* What the code shows of a table, or the new one (replaced[], by_original), which may be
+ * longer. */
+static void note_extent(struct verify *v, const struct blockmap_table *replaced,
+			const struct vextent *x)
 {
-	const struct blockmap_table *t = find_replaced(v, x->lo, x->kind);
+	const struct blockmap_table key = { .orig_addr = x->lo, .kind = x->kind };
+	const struct blockmap_table *t = !v->map.ntable ? NULL :
+		bsearch(&key, replaced, v->map.ntable, sizeof(key), by_original);
 	uint64_t n = (x->hi - x->lo) / blockmap_entry_size(x->kind);
 
 	note_entries(v, x->lo, x->kind, t && t->nentry > n ? t->nentry : n, x->fde);
+}
+
+static void note_tables(struct verify *v)
+{
+	const struct blockmap *m = &v->map;
+	struct blockmap_table *replaced =
+		arena_dup(v->a, m->table, m->ntable * sizeof(*m->table));
+
+	if (m->ntable)
+		qsort(replaced, m->ntable, sizeof(*replaced), by_original);
+	for (uint32_t i = 0; i < v->walk.extents.n; i++)
+		note_extent(v, replaced, &v->walk.extents.v[i]);
+	for (uint32_t i = 0; i < m->ntable; i++)
+		note_entries(v, m->table[i].orig_addr, m->table[i].kind, m->table[i].nentry,
+			     NO_FDE);
 }
 
 static void note_formed(struct verify *v, vaddr addr)
@@ -337,11 +355,7 @@ static void find_inner(struct verify *v)
 			note_formed(v, v->refs.all.v[i].to);
 	for (uint32_t i = 0; i < v->refs.formed.n; i++)
 		note_formed(v, v->refs.formed.v[i].to);
-	for (uint32_t i = 0; i < v->walk.extents.n; i++)
-		note_extent(v, &v->walk.extents.v[i]);
-	for (uint32_t i = 0; i < v->map.ntable; i++)
-		note_entries(v, v->map.table[i].orig_addr, v->map.table[i].kind,
-			     v->map.table[i].nentry, NO_FDE);
+	note_tables(v);
 	struct vinner *all = v->counting.inner.v;
 	uint32_t n = 0;
 	if (v->counting.inner.n)

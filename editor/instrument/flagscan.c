@@ -28,6 +28,8 @@
  */
 #include "editor/instrument/flagscan.h"
 
+#include <stdlib.h>
+
 #include "binary/decode.h"
 #include "editor/instrument/innerways.h"
 #include "lib/err.h"
@@ -50,6 +52,8 @@ struct flagscan {
 	/* [nfn] at its returns; where its computed jumps may go on inside of it */
 	uint8_t *returns, *jumps;
 	const struct innerways *inner;
+	vaddr *jump;		/* [njump] computed jumps that functions list, ascending */
+	uint32_t njump;
 	bool all_live, changed;
 };
 
@@ -94,14 +98,11 @@ static bool is_named(const struct flagscan *s, vaddr slot)
 	return slot && s->prog->plt && plt_name(s->prog->plt, slot);
 }
 
-static bool is_listed(const struct flagscan *s, uint32_t f, vaddr addr)
+static bool is_listed(const struct flagscan *s, vaddr addr)
 {
-	const struct fn *fn = &s->prog->fn[f];
+	uint32_t k = search_first(i, 0, s->njump, s->jump[i] < addr);
 
-	for (uint32_t i = 0; i < fn->njump; i++)
-		if (prog_insn_addr(s->prog, &fn->insn[fn->jump[i].insn]) == addr)
-			return true;
-	return false;
+	return k < s->njump && s->jump[k] == addr;
 }
 
 /* `slot`: the jump is through that word; 0: through a register, or memory anywhere. */
@@ -112,7 +113,7 @@ static enum fate fate_at_jump(const struct flagscan *s, vaddr addr, vaddr slot)
 	if (slot && (f == NO_FN || s->prog->fn[f].skip == SKIP_PLT || is_named(s, slot) ||
 		     is_entry(s, constant_function(s, slot, false))))
 		return OVERWRITTEN;
-	if (f == NO_FN || !(slot || is_listed(s, f, addr)))
+	if (f == NO_FN || !(slot || is_listed(s, addr)))
 		return OPEN;
 	return s->jumps[f];
 }
@@ -294,6 +295,31 @@ static void look_at_all(struct flagscan *s, bool back)
 		look_inside(s, back ? prog->nfn - 1 - i : i);
 }
 
+static int by_address(const void *a, const void *b)
+{
+	const vaddr *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static void list_jumps(struct flagscan *s, struct arena *a)
+{
+	const struct prog *prog = s->prog;
+	uint32_t n = 0;
+
+	for (uint32_t f = 0; f < prog->nfn; f++)
+		n += prog->fn[f].njump;
+	s->jump = arena_array(a, n, sizeof(*s->jump));
+	for (uint32_t f = 0; f < prog->nfn; f++) {
+		const struct fn *fn = &prog->fn[f];
+
+		for (uint32_t i = 0; i < fn->njump; i++)
+			s->jump[s->njump++] = prog_insn_addr(prog, &fn->insn[fn->jump[i].insn]);
+	}
+	if (n)
+		qsort(s->jump, n, sizeof(*s->jump), by_address);
+}
+
 const struct flagscan *flagscan_new(const struct prog *prog, struct arena *a)
 {
 	struct flagscan *s = arena_alloc(a, sizeof(*s));
@@ -308,6 +334,7 @@ const struct flagscan *flagscan_new(const struct prog *prog, struct arena *a)
 	s->returns = arena_array(a, prog->nfn, sizeof(*s->returns));
 	s->jumps = arena_array(a, prog->nfn, sizeof(*s->jumps));
 	s->inner = innerways_find(prog, known ? &s->words : NULL, a);
+	list_jumps(s, a);
 	for (uint32_t f = 0; f < prog->nfn; f++)
 		s->jumps[f] = s->inner->unclear[f] ? OPEN : OVERWRITTEN;
 	for (; s->changed; back = !back) {
