@@ -18,7 +18,7 @@ struct vstub {			/* counts the way from a new jump table to an image */
 	new_vaddr at, to;
 };
 
-struct vinner {			/* where computed jumps of a function may lead but to callees */
+struct vinner {			/* where a jump table of a function leads */
 	vaddr addr;
 	uint32_t group;		/* of FDEs, verify_group() */
 };
@@ -31,11 +31,16 @@ struct vcounting {
 	uint64_t leads_at;
 	VEC(struct vstub) stubs;	/* ascending by at, by code.c */
 	/* by flagsdead.c: [ocfi.nfde] how ways end at returns of that group, and where its
-	 * computed jumps may go on; code forms an address inside of it */
-	uint8_t *returns, *jumps;
-	bool *formed;
+	 * jump tables lead; there may be labels in it */
+	uint8_t *returns, *tables;
+	bool *labels;
+	bool odd;		/* something leads to what begins by reading flags */
+	uint64_t left;		/* instructions that may be looked at yet */
 	bool all_live, changed;
 	VEC(struct vinner) inner;	/* ascending by group, addr; likewise */
+	VEC(struct vextent) held;	/* tables of addresses, ascending by hi */
+	/* computed jumps whose code has the address of a table; ascending */
+	VEC(vaddr) direct;
 };
 
 /* The length of the counter at `code`, which stands at address `at`; 0: there is none.  It adds

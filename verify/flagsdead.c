@@ -4,12 +4,15 @@
  *           They end well where all flags have been overwritten, and, by assumption A10, where
  *           code of another module begins or code that is reached through a pointer: indirect
  *           calls, jumps through a slot of the loader's, computed jumps that leave their
- *           function.  A computed jump may go on inside as well, by a table or to a label: all
- *           that leads inside of its function is looked at, too.  Where code forms an address
- *           there, it may be that a distance is added to it, and the way is open.  Where
- *           nothing leads inside, it is a jump that leaves if the frame is that of the entry,
- *           as in a tail call, else the way is open; so is one of so many instructions.  A
- *           system call is a read: it puts the flags into %r11.
+ *           function.  One may go on inside as well: all that tables of the function lead to is
+ *           looked at, too.  The way is open where there may be labels, unless the jump has the
+ *           address of a table in it: where data hold or code forms an address inside of the
+ *           function, or it forms that of its own entry; to these distances may be added.
+ *           Where no table is, it is a jump that leaves if the frame is that of the entry, as
+ *           in a tail call, else the way is open.  All are where something leads to what begins
+ *           by reading flags: that is a label, though it stands where a function would.  Open
+ *           is a way of so many instructions, too; a system call is a read: it puts the flags
+ *           into %r11.
  *
  * RETURNS   A return ends well if no caller reads flags behind its call.  Each call of the
  *           original is asked that; where one does, or may, the returns of what it calls end
@@ -26,6 +29,7 @@
 #include "verify/flagsdead.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "verify/effect.h"
 #include "verify/holders.h"
@@ -33,7 +37,9 @@
 #include "verify/tableentries.h"
 
 /* Instructions and branches of a way, and instructions of all of them; chosen, not measured. */
-enum { MAX_WAY = 1000, MAX_BRANCHES = 10, MAX_STEPS = 100000 };
+enum { MAX_WAY = 1000, MAX_BRANCHES = 10, MAX_STEPS = 4000 };
+/* In all, for each byte of code, and besides: several times as many as the Editor takes. */
+enum { STEPS_A_BYTE = 512, MORE_STEPS = 8000000 };
 enum { ALL_BUT_CF = 0x3e };		/* PF AF ZF SF OF, as in struct effect */
 
 /* How a way ends; of two the greater one. */
@@ -42,6 +48,7 @@ enum { WELL, OPEN, BY_READ };
 struct look {
 	const struct verify *v;
 	int steps;
+	bool reads_alone;		/* only what instructions read counts */
 };
 
 struct way {			/* what has been gone of one */
@@ -99,6 +106,11 @@ static bool leads_to_function(const struct verify *v, vaddr slot)
 	       !(function && is_inside(v, function));
 }
 
+static bool is_direct(const struct vcounting *c, vaddr addr)
+{
+	return verify_has_addr(c->direct.v, c->direct.n, addr);
+}
+
 /* `slot`: the word that it jumps through; 0: a register, or memory anywhere. */
 static int end_at_jump(const struct verify *v, vaddr addr, vaddr slot)
 {
@@ -110,11 +122,11 @@ static int end_at_jump(const struct verify *v, vaddr addr, vaddr slot)
 	if (fde == NO_FDE)
 		return OPEN;
 	const uint32_t group = verify_group(v, fde);
-	if (c->formed[group] && c->jumps[group] < OPEN)
-		return OPEN;
-	if (has_inner(c, group))
-		return c->jumps[group];
-	return slot || has_frame_of_entry(v, addr) ? WELL : OPEN;
+	bool known = is_direct(c, addr) ||
+		     (!c->labels[group] &&
+		      (slot || has_inner(c, group) || has_frame_of_entry(v, addr)));
+	return known && !c->odd ? c->tables[group]
+				: c->tables[group] > OPEN ? c->tables[group] : OPEN;
 }
 
 static int end_behind(struct look *l, const struct effect *e, vaddr addr, struct way way)
@@ -138,11 +150,11 @@ static int end_behind(struct look *l, const struct effect *e, vaddr addr, struct
 	case INSN_TRAP:
 		return WELL;
 	case INSN_IJMP:
-		return end_at_jump(l->v, addr, e->slot);
+		return l->reads_alone ? OPEN : end_at_jump(l->v, addr, e->slot);
 	case INSN_RET:
-		return end_at_return(l->v, addr);
+		return l->reads_alone ? OPEN : end_at_return(l->v, addr);
 	default:
-		return BY_READ;
+		return l->reads_alone ? OPEN : BY_READ;
 	}
 }
 
@@ -160,7 +172,9 @@ static int end_of(struct look *l, vaddr addr, struct way way)
 		struct bytes code = verify_orig_code(l->v, addr);
 
 		if (l->steps-- <= 0 || !code.p || !effect_decode(code, addr, &e) ||
-		    calls_system(code) || (e.flags_read & way.flags))
+		    calls_system(code))
+			return l->reads_alone ? OPEN : BY_READ;
+		if (e.flags_read & way.flags)
 			return BY_READ;
 		way.flags &= (uint8_t)~e.flags_written;
 		if (way.flags == 0)
@@ -174,16 +188,22 @@ static int end_of(struct look *l, vaddr addr, struct way way)
 	return OPEN;
 }
 
-static int end_from(const struct verify *v, vaddr addr)
+static int end_from(const struct verify *v, vaddr addr, uint64_t *left)
 {
-	struct look l = { v, MAX_STEPS };
+	struct look l = { v, MAX_STEPS, false };
 
-	return end_of(&l, addr, (struct way){ .flags = ALL_BUT_CF });
+	if (left && !*left)
+		return BY_READ;
+	int end = end_of(&l, addr, (struct way){ .flags = ALL_BUT_CF });
+	uint64_t taken = (uint64_t)(MAX_STEPS - l.steps);
+	if (left)
+		*left -= taken < *left ? taken : *left;
+	return end;
 }
 
 bool verify_flags_dead(const struct verify *v, vaddr addr)
 {
-	return end_from(v, addr) == WELL;
+	return end_from(v, addr, NULL) == WELL;
 }
 
 static void grow(struct verify *v, uint8_t *end, int to)
@@ -248,8 +268,10 @@ static void look_at(struct verify *v, uint32_t fde)
 		}
 		last = insn.kind == INSN_NOP ? last : (enum insn_kind)insn.kind;
 		bool call = insn.kind == INSN_CALL || insn.kind == INSN_ICALL;
-		int to = call ? end_from(v, addr + insn.len) : *own;
+		int to = call ? end_from(v, addr + insn.len, &v->counting.left) : *own;
 
+		v->counting.left -= v->counting.left > 0;
+		v->counting.all_live |= !v->counting.left;
 		if (to == WELL)
 			continue;
 		if (insn.kind == INSN_ICALL || insn.kind == INSN_IJMP)
@@ -263,18 +285,108 @@ static void look_at(struct verify *v, uint32_t fde)
 
 /* --- where computed jumps may go on inside of their functions --- */
 
-static void note_inner(struct verify *v, vaddr addr)
+/* `from`: the FDE whose code forms it; NO_FDE: data hold it. */
+static void note_label(struct verify *v, vaddr addr, uint32_t from)
 {
-	if (is_inside(v, addr))
-		vec_push(v->a, &v->counting.inner,
-			 ((struct vinner){ addr, verify_group(v, vcfi_find(&v->ocfi, addr)) }));
+	struct vcounting *c = &v->counting;
+	uint32_t fde = vcfi_find(&v->ocfi, addr);
+	struct look l = { v, MAX_STEPS, true };
+
+	if (fde == NO_FDE)
+		return;
+	const uint32_t group = verify_group(v, fde);
+	c->labels[group] |= is_inside(v, addr) ||
+			    (from != NO_FDE && verify_group(v, from) == group);
+	if (!c->odd && v->ocfi.fde[fde].addr == addr)
+		c->odd = end_of(&l, addr, (struct way){ .flags = ALL_BUT_CF }) == BY_READ;
+}
+
+/* An entry of a table of addresses is no label. */
+static bool is_in_table(const struct verify *v, vaddr at)
+{
+	const struct vcounting *c = &v->counting;
+	uint32_t lo = 0, hi = c->held.n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (c->held.v[mid].hi < at + 8)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < c->held.n && c->held.v[lo].lo <= at;
 }
 
 static int note_held(struct verify *v, const struct vholder *h, void *ctx)
 {
-	(void)ctx;
-	note_inner(v, h->value);
+	bool word = h->kind == HOLDS_RELATIVE || h->kind == HOLDS_RELR ||
+		    h->kind == HOLDS_RELOCATED || h->kind == HOLDS_WORD;
+
+	(void)ctx;		/* symbols are for other modules, and for nobody */
+	if (word && !is_in_table(v, h->kind == HOLDS_WORD ? h->at : h->place))
+		note_label(v, h->value, NO_FDE);
 	return 0;
+}
+
+/* [REX] OP DISP32(,REGISTER,8), of so many bytes: the displacement, else 0. */
+static vaddr entry_operand(struct bytes code, uint8_t len, uint8_t op, uint8_t *into)
+{
+	const uint8_t *p = code.p;
+	uint32_t disp;
+
+	if (into) {		/* a load of 64 bits, into one of the first eight registers */
+		if (len != 8 || (p[0] & 0xfc) != 0x48)
+			return 0;
+		p++;
+		*into = p[1] >> 3 & 7;
+	} else if (len != 7) {
+		return 0;
+	}
+	if (p[0] != op || (p[1] & 0xc7) != 0x04 || (p[2] & 0xc5) != 0xc5)
+		return 0;
+	memcpy(&disp, p + 3, sizeof(disp));
+	return disp;
+}
+
+static bool is_table(const struct verify *v, vaddr addr)
+{
+	return addr && verify_has_addr(v->walk.tables.v, v->walk.tables.n, addr);
+}
+
+/* Addresses that instructions of one FDE form, and jumps that have a table in them. */
+static void note_code(struct verify *v, uint32_t fde)
+{
+	const struct vfde *f = &v->ocfi.fde[fde];
+	uint64_t constant[INSN_MAX_CONSTANTS];
+	vaddr loaded = 0, target;		/* the table, by the instruction before */
+	uint8_t into = 0;
+	struct insn insn;
+
+	for (vaddr addr = f->addr; addr - f->addr < f->len; addr += insn.len) {
+		struct bytes code = verify_orig_code(v, addr);
+
+		if (!insn_decode(code, addr, &insn, &target)) {
+			insn.len = 1;
+			loaded = 0;
+			continue;
+		}
+		if (insn.field && !insn_is_branch(&insn))
+			note_label(v, target, fde);
+		uint32_t n = insn.constants && v->orig.eh.e_type == ET_EXEC
+				     ? insn_constants((struct bytes){ code.p, insn.len },
+						      constant) : 0;
+		while (n-- > 0)
+			note_label(v, constant[n], fde);
+		if (insn.kind == INSN_IJMP && !insn.field) {
+			vaddr table = entry_operand(code, insn.len, 0xff, NULL);
+			bool behind = insn.len == 2 && loaded && (code.p[1] & 7) == into;
+
+			if (is_table(v, table) || (behind && is_table(v, loaded)))
+				vec_push(v->a, &v->counting.direct, addr);
+		}
+		loaded = entry_operand(code, insn.len, 0x8b, &into);
+	}
 }
 
 /* Of a table that function `fde` jumps by, NO_FDE if that is not known: where it leads from
@@ -286,11 +398,14 @@ static void note_entries(struct verify *v, vaddr table, uint32_t kind, uint64_t 
 	for (uint64_t k = 0; k < n; k++) {
 		if (!verify_table_entry(&v->orig, table, kind, k, &to))
 			continue;
-		note_inner(v, to);
-		if (fde != NO_FDE)
+		uint32_t in = fde != NO_FDE ? fde : vcfi_find(&v->ocfi, to);
+		if (in != NO_FDE)
 			vec_push(v->a, &v->counting.inner,
-				 ((struct vinner){ to, verify_group(v, fde) }));
+				 ((struct vinner){ to, verify_group(v, in) }));
 	}
+	if (kind == BLOCKMAP_TABLE_ABS64)
+		vec_push(v->a, &v->counting.held,
+			 ((struct vextent){ table, table + 8 * n, kind, fde }));
 }
 
 static int by_original(const void *a, const void *b)
@@ -329,15 +444,6 @@ static void note_tables(struct verify *v)
 			     NO_FDE);
 }
 
-static void note_formed(struct verify *v, vaddr addr)
-{
-	uint32_t n = v->counting.inner.n;
-
-	note_inner(v, addr);
-	if (v->counting.inner.n > n)
-		v->counting.formed[v->counting.inner.v[n].group] = true;
-}
-
 static int by_group(const void *a, const void *b)
 {
 	const struct vinner *x = a, *y = b;
@@ -346,24 +452,41 @@ static int by_group(const void *a, const void *b)
 				    : (x->addr > y->addr) - (x->addr < y->addr);
 }
 
-/* Pointers that data hold, what instructions form, and entries of tables; each once. */
-static void find_inner(struct verify *v)
+/* Where tables lead, each once. */
+static void sort_inner(struct verify *v)
 {
-	(void)verify_each_holder(v, note_held, NULL);
-	for (uint32_t i = 0; i < v->refs.all.n; i++)
-		if (v->refs.all.v[i].kind == REF_LEA || v->refs.all.v[i].kind == REF_OPERAND)
-			note_formed(v, v->refs.all.v[i].to);
-	for (uint32_t i = 0; i < v->refs.formed.n; i++)
-		note_formed(v, v->refs.formed.v[i].to);
-	note_tables(v);
 	struct vinner *all = v->counting.inner.v;
 	uint32_t n = 0;
+
 	if (v->counting.inner.n)
 		qsort(all, v->counting.inner.n, sizeof(*all), by_group);
 	for (uint32_t i = 0; i < v->counting.inner.n; i++)
 		if (!n || by_group(&all[n - 1], &all[i]) != 0)
 			all[n++] = all[i];
 	v->counting.inner.n = n;
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct vextent *x = a, *y = b;
+
+	return x->hi != y->hi ? (x->hi > y->hi ? 1 : -1) : (x->lo > y->lo) - (x->lo < y->lo);
+}
+
+static void find_labels(struct verify *v)
+{
+	struct vcounting *c = &v->counting;
+
+	note_tables(v);
+	sort_inner(v);
+	if (c->held.n)
+		qsort(c->held.v, c->held.n, sizeof(*c->held.v), by_end);
+	(void)verify_each_holder(v, note_held, NULL);
+	for (uint32_t i = 0; i < v->refs.formed.n; i++)
+		note_label(v, v->refs.formed.v[i].to, v->refs.formed.v[i].fde);
+	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
+		note_code(v, i);
+	verify_sort_addrs(c->direct.v, c->direct.n);
 }
 
 void verify_look_at_returns(struct verify *v)
@@ -373,9 +496,10 @@ void verify_look_at_returns(struct verify *v)
 	bool back = false;
 
 	c->returns = arena_array(v->a, n, sizeof(*c->returns));
-	c->jumps = arena_array(v->a, n, sizeof(*c->jumps));
-	c->formed = arena_array(v->a, n, sizeof(*c->formed));
-	find_inner(v);
+	c->tables = arena_array(v->a, n, sizeof(*c->tables));
+	c->labels = arena_array(v->a, n, sizeof(*c->labels));
+	c->left = MORE_STEPS + STEPS_A_BYTE * (uint64_t)v->orig.text.n;
+	find_labels(v);
 	do {			/* back and forth: what grows goes on in either direction */
 		c->changed = false;
 		for (uint32_t i = 0; i < n; i++)
@@ -383,8 +507,9 @@ void verify_look_at_returns(struct verify *v)
 		for (uint32_t i = 0; i < c->inner.n; i++) {
 			const struct vinner *x = &c->inner.v[back ? c->inner.n - 1 - i : i];
 
-			if (c->jumps[x->group] < BY_READ)
-				grow(v, &c->jumps[x->group], end_from(v, x->addr));
+			if (c->tables[x->group] < BY_READ)
+				grow(v, &c->tables[x->group],
+				     end_from(v, x->addr, &c->left));
 		}
 		back = !back;
 	} while (c->changed);

@@ -113,9 +113,10 @@
  *       before it has written it, and what calls through a pointer from another module reads
  *       none behind the call, nor does code without an FDE.  Where flags come back through a
  *       pointer, they are read soon, and not behind a computed jump to who knows where.
- *       Computed jumps go on inside of their functions only where flagsdead.c sees a way in,
- *       by a pointer that data hold, or by a table (as A6, A7).  Who handles a signal does not
- *       look at the flags of its context.
+ *       Computed jumps go on inside of their functions by a table (A7), or to a label that an
+ *       aligned word of data holds or code forms, or at a distance from such a one or from the
+ *       entry that the function forms; no return leads to a label.  Who handles a signal does
+ *       not look at the flags of its context.
  *       Only what counts changes flags (flagsdead.c).  Reason: the psABI says so of calls.
  *       [test_counting.c]
  *   A11 A personality routine that has no name in the file, or one of those that personality.c

@@ -20,6 +20,7 @@
  */
 #include "editor/instrument/flaglive.h"
 
+#include "editor/instrument/flagscan.h"
 #include "editor/instrument/innerways.h"
 #include "lib/err.h"
 #include "postmorph/ir/plt.h"
@@ -46,6 +47,7 @@ struct flaglive {
 	uint32_t *walked;		/* [nfn] at which time; 0: not so far */
 	uint32_t now;			/* one more whenever a set grows */
 	const struct innerways *inner;
+	bool odd;		/* flagscan_leads_to_reads() */
 };
 
 static void grow(struct flaglive *l, struct set *set, uint16_t more)
@@ -141,8 +143,8 @@ static bool is_filled(const struct flaglive *l, uint32_t f, uint32_t insn)
 static uint16_t leave_anywhere(struct flaglive *l, uint32_t f, uint32_t insn)
 {
 	const struct fn *fn = &l->prog->fn[f];
-	bool inside = !is_filled(l, f, insn) &&
-		      (l->inner->any[f] || !(fn->insn[insn].field || is_tail_jump(fn, insn)));
+	bool leaves = fn->insn[insn].field || is_tail_jump(fn, insn);
+	bool inside = !is_filled(l, f, insn) && (l->odd || l->inner->any[f] || !leaves);
 
 	grow(l, &l->back_all, back_of(l, f));
 	return inside ? FLAGS_ALL : 0;
@@ -276,6 +278,7 @@ struct flaglive *flaglive_new(const struct prog *prog, struct arena *a)
 	*l = (struct flaglive){ .prog = prog, .arena = a, .now = 1 };
 	bool known = memview_open(&prog->img, a, &words, &ignored) == 0;
 	l->inner = innerways_find(prog, known ? &words : NULL, a);
+	l->odd = flagscan_leads_to_reads(prog, l->inner);
 	l->before = arena_array(a, prog->nfn, sizeof(*l->before));
 	l->effect = arena_array(a, prog->nfn, sizeof(*l->effect));
 	l->entry = arena_array(a, prog->nfn, sizeof(*l->entry));

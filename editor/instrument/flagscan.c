@@ -4,12 +4,13 @@
  *           call.  By the ABI no flag is read by code that is reached through a pointer or in
  *           another module, before it has written it, so a computed jump that leaves its
  *           function ends the way.  It may go on inside as well, for compilers keep flags
- *           across those: by a table, or to a label to which something leads.  All of that is
- *           looked at, too; where it is not all that there may be (innerways.h), and behind a
- *           jump of which nothing is known, the way is open.  So it is behind a system call,
- *           which hands the flags to the program in %r11, and where the looking ahead ends.  A
- *           trap ends the way: what a handler finds in the flags of its context is not looked
- *           at.
+ *           across those: where tables are known, all that they lead to is looked at; where
+ *           there may be labels (innerways.h), and behind a jump of which nothing is known, the
+ *           way is open.  So are all computed jumps where something leads to what begins by
+ *           reading flags: that is a label, though it stands where a function would.  A system
+ *           call, which hands the flags to the program in %r11, is a read, as is the end of the
+ *           looking ahead; a long way is open.  A trap ends the way: what a handler finds in
+ *           the flags of its context is not looked at.
  *
  * RETURNS   By the ABI nobody reads flags behind a call, either.  Assembly does not always keep
  *           to that: flags are live at the returns of a function if they are live behind a call
@@ -29,9 +30,11 @@
 #include "editor/instrument/flagscan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "binary/decode.h"
 #include "editor/instrument/innerways.h"
+#include "lib/blockmap.h"
 #include "lib/err.h"
 #include "lib/search.h"
 #include "postmorph/ir/plt.h"
@@ -40,7 +43,10 @@
 
 /* Instructions and branches of a way, as far as the Verifier goes, who would find reads that
  * are farther; and instructions of all of them, where it goes on.  Chosen, not measured. */
-enum { MAX_WAY = 1000, MAX_BRANCHES = 10, MAX_STEPS = 20000 };
+enum { MAX_WAY = 1000, MAX_BRANCHES = 10, MAX_STEPS = 2000 };
+/* Instructions that are looked at in all, for each byte of code, and besides; ordinary programs
+ * take a tenth. */
+enum { STEPS_A_BYTE = 64, MORE_STEPS = 1000000 };
 enum { COUNTED = FLAGS_ALL & ~FLAGS_CF };	/* what `inc` changes */
 
 /* What becomes of the flags; of two ways the greater one. */
@@ -49,16 +55,22 @@ enum fate { OVERWRITTEN, OPEN, READ };
 struct flagscan {
 	const struct prog *prog;
 	struct memview_file words;	/* that the loader fills */
-	/* [nfn] at its returns; where its computed jumps may go on inside of it */
-	uint8_t *returns, *jumps;
+	/* [nfn] at its returns; where its jump tables lead */
+	uint8_t *returns, *tables;
 	const struct innerways *inner;
-	vaddr *jump;		/* [njump] computed jumps that functions list, ascending */
+	struct listed {
+		vaddr addr;
+		bool by_table, direct;	/* ... whose address is in the code right there */
+	} *jump;		/* [njump] computed jumps that functions list, ascending */
 	uint32_t njump;
+	bool odd;		/* flagscan_leads_to_reads() */
+	int64_t *left;		/* steps */
 	bool all_live, changed;
 };
 
 struct look {
-	const struct flagscan *s;
+	const struct prog *prog;
+	const struct flagscan *s;	/* NULL: only what instructions read counts */
 	int steps;
 };
 
@@ -71,9 +83,9 @@ static enum fate look_at(struct look *l, vaddr addr, struct way way);
 
 static enum fate fate_at_return(const struct flagscan *s, vaddr addr)
 {
-	uint32_t f = prog_find_fn(s->prog, addr);
+	uint32_t f = s ? prog_find_fn(s->prog, addr) : NO_FN;
 
-	return s->all_live || f == NO_FN ? READ : s->returns[f];
+	return !s ? OPEN : s->all_live || f == NO_FN ? READ : s->returns[f];
 }
 
 /* The function of the program that the loader puts there for good; 0: none, or not known. */
@@ -98,29 +110,34 @@ static bool is_named(const struct flagscan *s, vaddr slot)
 	return slot && s->prog->plt && plt_name(s->prog->plt, slot);
 }
 
-static bool is_listed(const struct flagscan *s, vaddr addr)
+static const struct listed *find_listed(const struct flagscan *s, vaddr addr)
 {
-	uint32_t k = search_first(i, 0, s->njump, s->jump[i] < addr);
+	uint32_t k = search_first(i, 0, s->njump, s->jump[i].addr < addr);
 
-	return k < s->njump && s->jump[k] == addr;
-}
-
-/* `slot`: the jump is through that word; 0: through a register, or memory anywhere. */
-static enum fate fate_at_jump(const struct flagscan *s, vaddr addr, vaddr slot)
-{
-	uint32_t f = prog_find_fn(s->prog, addr);
-
-	if (slot && (f == NO_FN || s->prog->fn[f].skip == SKIP_PLT || is_named(s, slot) ||
-		     is_entry(s, constant_function(s, slot, false))))
-		return OVERWRITTEN;
-	if (f == NO_FN || !(slot || is_listed(s, addr)))
-		return OPEN;
-	return s->jumps[f];
+	return k < s->njump && s->jump[k].addr == addr ? &s->jump[k] : NULL;
 }
 
 static enum fate greater(enum fate a, enum fate b)
 {
 	return a > b ? a : b;
+}
+
+/* `slot`: the jump is through that word; 0: through a register, or memory anywhere. */
+static enum fate fate_at_jump(const struct flagscan *s, vaddr addr, vaddr slot)
+{
+	uint32_t f = s ? prog_find_fn(s->prog, addr) : NO_FN;
+
+	if (!s)
+		return OPEN;
+	if (slot && (f == NO_FN || s->prog->fn[f].skip == SKIP_PLT || is_named(s, slot) ||
+		     is_entry(s, constant_function(s, slot, false))))
+		return OVERWRITTEN;
+	const struct listed *jump = find_listed(s, addr);
+	if (f == NO_FN || !(slot || jump))
+		return OPEN;
+	bool known = jump && jump->by_table ? jump->direct || !s->inner->unclear[f]
+					    : !s->inner->unclear[f] && !s->inner->loose[f];
+	return greater(s->tables[f], known && !s->odd ? OVERWRITTEN : OPEN);
 }
 
 /* Behind an instruction at `addr` that leads to `target` or goes on at `next`. */
@@ -148,7 +165,7 @@ static enum fate look_behind(struct look *l, const struct insn *insn, vaddr addr
 	case INSN_RET:
 		return fate_at_return(l->s, addr);
 	default:
-		return READ;
+		return l->s ? READ : OPEN;
 	}
 }
 
@@ -159,7 +176,7 @@ static bool is_syscall(const uint8_t *code)
 
 static enum fate look_at(struct look *l, vaddr addr, struct way way)
 {
-	const struct image *img = &l->s->prog->img;
+	const struct image *img = &l->prog->img;
 	struct insn insn;
 	vaddr target;
 
@@ -169,7 +186,7 @@ static enum fate look_at(struct look *l, vaddr addr, struct way way)
 
 		if (l->steps-- <= 0 || !code.p || !insn_decode(code, addr, &insn, &target) ||
 		    is_syscall(code.p))
-			return READ;
+			return l->s ? READ : OPEN;
 		if (insn.kind != INSN_NOP) {
 			struct flags f = flags_of((struct bytes){ code.p, insn.len });
 
@@ -190,9 +207,24 @@ static enum fate look_at(struct look *l, vaddr addr, struct way way)
 
 static enum fate fate_from(const struct flagscan *s, vaddr addr)
 {
-	struct look l = { s, MAX_STEPS };
+	struct look l = { s->prog, s, MAX_STEPS };
 
-	return look_at(&l, addr, (struct way){ .flags = COUNTED });
+	if (*s->left <= 0)
+		return READ;
+	enum fate fate = look_at(&l, addr, (struct way){ .flags = COUNTED });
+	*s->left -= MAX_STEPS - l.steps;
+	return fate;
+}
+
+bool flagscan_leads_to_reads(const struct prog *prog, const struct innerways *w)
+{
+	for (uint32_t i = 0; i < w->nnamed; i++) {
+		struct look l = { prog, NULL, MAX_STEPS };
+
+		if (look_at(&l, w->named[i], (struct way){ .flags = FLAGS_ALL }) == READ)
+			return true;
+	}
+	return false;
 }
 
 bool flagscan_is_dead(const struct flagscan *s, vaddr addr)
@@ -257,6 +289,7 @@ static void look_at_calls(struct flagscan *s, vaddr addr, uint64_t len, uint32_t
 		enum fate own = f == NO_FN ? OVERWRITTEN : s->returns[f];
 		enum fate to = call ? fate_from(s, addr + insn.len) : own;
 
+		s->all_live |= --*s->left <= 0;
 		if (to == OVERWRITTEN)
 			continue;
 		if (insn.kind == INSN_ICALL || insn.kind == INSN_IJMP)
@@ -270,13 +303,13 @@ static void look_at_calls(struct flagscan *s, vaddr addr, uint64_t len, uint32_t
 		grow_returns(s, addr, s->returns[f]);
 }
 
-static void look_inside(struct flagscan *s, uint32_t f)
+static void look_at_tables(struct flagscan *s, uint32_t f)
 {
 	const struct innerways *w = s->inner;
 
 	for (uint32_t i = innerways_first(w, f); i < w->n && w->way[i].fn == f; i++)
-		if (s->jumps[f] < READ)
-			grow(s, &s->jumps[f], fate_from(s, w->way[i].to));
+		if (s->tables[f] < READ)
+			grow(s, &s->tables[f], fate_from(s, w->way[i].to));
 }
 
 /* Once more through all functions; back and forth, since what grows goes from one to the next
@@ -292,14 +325,56 @@ static void look_at_all(struct flagscan *s, bool back)
 		look_at_calls(s, fde->addr, fde->len, prog_find_fn(prog, fde->addr));
 	}
 	for (uint32_t i = 0; i < prog->nfn; i++)
-		look_inside(s, back ? prog->nfn - 1 - i : i);
+		look_at_tables(s, back ? prog->nfn - 1 - i : i);
 }
 
 static int by_address(const void *a, const void *b)
 {
-	const vaddr *x = a, *y = b;
+	const struct listed *x = a, *y = b;
 
-	return (*x > *y) - (*x < *y);
+	return (x->addr > y->addr) - (x->addr < y->addr);
+}
+
+/* [REX] OP DISP32(,REGISTER,8): the displacement, else 0. */
+static vaddr indexed_operand(struct bytes code, uint8_t op, bool rex)
+{
+	enum { MODRM = 1, SIB = 2, DISP = 3, LEN = 7, NO_BASE = 0x04, BY_8 = 0xc5 };
+	uint32_t disp;
+
+	if (rex) {
+		if (code.n != LEN + 1 || (code.p[0] & 0xf8) != 0x48)
+			return 0;
+		code.p++;
+	} else if (code.n != LEN) {
+		return 0;
+	}
+	if (code.p[0] != op || (code.p[MODRM] & 0xc7) != NO_BASE ||
+	    (code.p[SIB] & BY_8) != BY_8)
+		return 0;
+	memcpy(&disp, code.p + DISP, sizeof(disp));
+	return disp;
+}
+
+/* It jumps through an entry of a table of addresses, or the instruction in front of it has
+ * loaded that, and has the table's address. */
+static bool is_direct(const struct prog *prog, const struct fn *fn, uint32_t i)
+{
+	const struct insn *jump = &fn->insn[i];
+	struct bytes code = { prog_insn_bytes(prog, jump), jump->len };
+	vaddr table = indexed_operand(code, 0xff, false);
+
+	if (!table && i > 0 && code.n == 2 &&
+	    prog_insn_addr(prog, jump - 1) + jump[-1].len == prog_insn_addr(prog, jump)) {
+		struct bytes load = { prog_insn_bytes(prog, jump - 1), jump[-1].len };
+
+		table = indexed_operand(load, 0x8b, true);
+		if ((load.p[0] & 4) || (load.p[2] >> 3 & 7) != (code.p[1] & 7))
+			return false;
+	}
+	for (uint32_t t = 0; t < fn->ntable && table; t++)
+		if (fn->table[t].kind == BLOCKMAP_TABLE_ABS64 && fn->table[t].addr == table)
+			return true;
+	return false;
 }
 
 static void list_jumps(struct flagscan *s, struct arena *a)
@@ -314,7 +389,10 @@ static void list_jumps(struct flagscan *s, struct arena *a)
 		const struct fn *fn = &prog->fn[f];
 
 		for (uint32_t i = 0; i < fn->njump; i++)
-			s->jump[s->njump++] = prog_insn_addr(prog, &fn->insn[fn->jump[i].insn]);
+			s->jump[s->njump++] = (struct listed){
+				prog_insn_addr(prog, &fn->insn[fn->jump[i].insn]),
+				fn->jump[i].kind == JUMP_TABLE,
+				is_direct(prog, fn, fn->jump[i].insn) };
 	}
 	if (n)
 		qsort(s->jump, n, sizeof(*s->jump), by_address);
@@ -332,11 +410,12 @@ const struct flagscan *flagscan_new(const struct prog *prog, struct arena *a)
 	if (!known)
 		s->words.nword = 0;
 	s->returns = arena_array(a, prog->nfn, sizeof(*s->returns));
-	s->jumps = arena_array(a, prog->nfn, sizeof(*s->jumps));
+	s->tables = arena_array(a, prog->nfn, sizeof(*s->tables));
 	s->inner = innerways_find(prog, known ? &s->words : NULL, a);
 	list_jumps(s, a);
-	for (uint32_t f = 0; f < prog->nfn; f++)
-		s->jumps[f] = s->inner->unclear[f] ? OPEN : OVERWRITTEN;
+	s->odd = flagscan_leads_to_reads(prog, s->inner);
+	s->left = arena_alloc(a, sizeof(*s->left));
+	*s->left = MORE_STEPS + STEPS_A_BYTE * (int64_t)prog->img.text.n;
 	for (; s->changed; back = !back) {
 		s->changed = false;
 		look_at_all(s, back);

@@ -1,10 +1,11 @@
 /* innerways.c - finds where something but branches leads into functions
  *
- * Words that the loader fills, in a program at a fixed address any word, addresses that
- * instructions form or have as constants, and jump tables: these lead where they lead from the
- * function that jumps by them, and also when that is outside of it.  An address that is formed
- * may have been formed to add a distance to it.  A number that is none of these may be taken
- * for one: that costs counters, and nothing else.
+ * Jump tables, which lead where they lead from the function that jumps by them, and also when
+ * that is outside of it.  Labels: words that the loader fills, in a program at a fixed address
+ * any eight bytes, addresses that instructions form or have as constants; but no entries of
+ * jump tables.  A function that forms its own entry may add a distance to it, as to a label.  A
+ * number that is none of these may be taken for one: that costs counters, and nothing else.
+ * What is not aligned counts for jumps without a known table only, since most of it is text.
  *
  * Tested by tests/unit/editor/instrument/test_flagscan.c and tests/programs/counting.sh.
  */
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #include "binary/decode.h"
+#include "lib/blockmap.h"
 #include "lib/search.h"
 #include "postmorph/machine/memview.h"
 
@@ -21,37 +23,63 @@ struct finding {
 	const struct prog *prog;
 	const struct memview_file *words;
 	struct arena *a;
-	bool *unclear;			/* [nfn] */
+	bool *unclear, *loose;		/* [nfn] */
+	struct range {
+		vaddr lo, hi;
+	} *table;			/* [ntable] of tables of addresses, ascending */
+	uint32_t ntable;
 	VEC(struct innerway) way;
+	VEC(vaddr) named;
 };
 
-static void note_inner(struct finding *s, vaddr addr, bool formed)
+/* `from`: the function whose code forms it; NO_FN: data hold it. */
+static void note(struct finding *s, vaddr addr, uint32_t from)
 {
-	uint32_t f = addr - s->prog->img.text_at < s->prog->img.text.n ||
-		     image_is_exec(&s->prog->img, addr) ? prog_find_fn(s->prog, addr) : NO_FN;
+	const struct image *img = &s->prog->img;
+	uint32_t f = addr - img->text_at < img->text.n || image_is_exec(img, addr)
+			     ? prog_find_fn(s->prog, addr) : NO_FN;
 
-	if (f == NO_FN || s->prog->fn[f].entry == addr)
+	if (f == NO_FN)
 		return;
-	vec_push(s->a, &s->way, ((struct innerway){ f, addr }));
-	s->unclear[f] |= formed;
+	s->unclear[f] |= s->prog->fn[f].entry != addr || f == from;
+	if (s->prog->fn[f].entry == addr)
+		vec_push(s->a, &s->named, addr);
 }
 
-/* In a program at a fixed address any word may be one. */
+static bool is_in_table(const struct finding *s, vaddr at)
+{
+	uint32_t k = search_first(i, 0, s->ntable, s->table[i].hi < at + 8);
+
+	return k < s->ntable && s->table[k].lo <= at;
+}
+
+static void note_bytes(struct finding *s, vaddr at, uint64_t word)
+{
+	uint32_t f = prog_find_fn(s->prog, word);
+
+	if (at % 8 == 0)
+		note(s, word, NO_FN);
+	else if (f != NO_FN)
+		s->loose[f] = true;
+}
+
+/* In a program at a fixed address any eight bytes may be one. */
 static void note_words(struct finding *s)
 {
 	const struct image *img = &s->prog->img;
 	uint64_t word;
 
 	for (uint32_t i = 0; i < s->words->nword; i++)
-		if (s->words->word[i].known)
-			note_inner(s, s->words->word[i].value, false);
+		if (s->words->word[i].known && !is_in_table(s, s->words->word[i].place))
+			note(s, s->words->word[i].value, NO_FN);
 	for (uint32_t i = 0; img->eh.e_type == ET_EXEC && i < img->nph; i++) {
 		const Elf64_Phdr *p = &img->ph[i];
 
-		for (vaddr at = (p->p_vaddr + 7) & ~UINT64_C(7); p->p_type == PT_LOAD &&
-		     at + 8 <= p->p_vaddr + p->p_filesz; at += 8) {
+		for (vaddr at = p->p_vaddr; p->p_type == PT_LOAD &&
+		     at + 8 <= p->p_vaddr + p->p_filesz; at++) {
 			memcpy(&word, image_at(img, at, 8).p, 8);	/* in the file */
-			note_inner(s, word, false);
+			if (word - img->text_at < img->text.n && !is_in_table(s, at))
+				note_bytes(s, at, word);
 		}
 	}
 }
@@ -59,6 +87,7 @@ static void note_words(struct finding *s)
 static void note_operands(struct finding *s, const struct fde *fde)
 {
 	const struct image *img = &s->prog->img;
+	const uint32_t from = prog_find_fn(s->prog, fde->addr);
 	uint64_t constant[INSN_MAX_CONSTANTS];
 	struct insn insn;
 	vaddr target;
@@ -71,12 +100,12 @@ static void note_operands(struct finding *s, const struct fde *fde)
 			continue;
 		}
 		if (insn.field && !insn_is_branch(&insn))
-			note_inner(s, target, true);
+			note(s, target, from);
 		uint32_t n = insn.constants && img->eh.e_type == ET_EXEC
 				     ? insn_constants((struct bytes){ code.p, insn.len },
 						      constant) : 0;
 		while (n-- > 0)
-			note_inner(s, constant[n], true);
+			note(s, constant[n], from);
 	}
 }
 
@@ -85,12 +114,35 @@ static void note_tables(struct finding *s, uint32_t f)
 	const struct fn *fn = &s->prog->fn[f];
 
 	for (uint32_t t = 0; t < fn->ntable; t++)
-		for (uint32_t i = 0; i < fn->table[t].nentry; i++) {
-			vaddr to = fn->table[t].target[i];
+		for (uint32_t i = 0; i < fn->table[t].nentry; i++)
+			vec_push(s->a, &s->way,
+				 ((struct innerway){ f, fn->table[t].target[i] }));
+}
 
-			note_inner(s, to, false);
-			vec_push(s->a, &s->way, ((struct innerway){ f, to }));
+static int by_range(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	return x->hi != y->hi ? (x->hi > y->hi ? 1 : -1) : (x->lo > y->lo) - (x->lo < y->lo);
+}
+
+static void find_tables(struct finding *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t f = 0; f < s->prog->nfn; f++)
+		n += s->prog->fn[f].ntable;
+	s->table = arena_array(s->a, n, sizeof(*s->table));
+	for (uint32_t f = 0; f < s->prog->nfn; f++)
+		for (uint32_t t = 0; t < s->prog->fn[f].ntable; t++) {
+			const struct jump_table *j = &s->prog->fn[f].table[t];
+
+			if (j->kind == BLOCKMAP_TABLE_ABS64)
+				s->table[s->ntable++] = (struct range){
+					j->addr, j->addr + UINT64_C(8) * j->nentry };
 		}
+	if (s->ntable)
+		qsort(s->table, s->ntable, sizeof(*s->table), by_range);
 }
 
 static int by_place(const void *a, const void *b)
@@ -119,14 +171,17 @@ const struct innerways *innerways_find(const struct prog *prog,
 	struct innerways *out = arena_alloc(a, sizeof(*out));
 	bool *any = arena_array(a, prog->nfn, sizeof(*any));
 	bool *unclear = arena_array(a, prog->nfn, sizeof(*unclear));
-	struct finding s = { prog, words, a, unclear, { 0 } };
+	bool *loose = arena_array(a, prog->nfn, sizeof(*loose));
+	struct finding s = { .prog = prog, .words = words, .a = a, .unclear = unclear,
+			     .loose = loose };
 
-	*out = (struct innerways){ .any = any, .unclear = unclear };
+	*out = (struct innerways){ .any = any, .unclear = unclear, .loose = loose };
 	if (!words) {
 		memset(any, true, prog->nfn * sizeof(*any));
 		memset(unclear, true, prog->nfn * sizeof(*unclear));
 		return out;
 	}
+	find_tables(&s);
 	note_words(&s);
 	for (uint32_t i = 0; i < prog->cfi.nfde; i++)
 		note_operands(&s, &prog->cfi.fde[i]);
@@ -135,14 +190,14 @@ const struct innerways *innerways_find(const struct prog *prog,
 
 		note_tables(&s, f);
 		unclear[f] |= !fn->kept || fn->unproven;
-		any[f] = unclear[f] || fn->ntable > 0;
+		any[f] = unclear[f] || loose[f] || fn->ntable > 0;
 		for (uint32_t i = 0; i < fn->njump; i++)
 			any[f] |= fn->jump[i].kind != JUMP_TAIL;
 	}
 	out->n = sort(s.way.v, s.way.n);
 	out->way = s.way.v;
-	for (uint32_t i = 0; i < out->n; i++)
-		any[out->way[i].fn] = true;
+	out->named = s.named.v;
+	out->nnamed = s.named.n;
 	return out;
 }
 

@@ -12,17 +12,19 @@ struct memview_file;
 
 struct innerway {
 	uint32_t fn;
-	/* inside of it, not its entry; or where one of its jump tables leads, anywhere */
-	vaddr to;
+	vaddr to;		/* where one of its jump tables leads, be it outside */
 };
 
 struct innerways {
-	const bool *any;	/* [nfn] something leads inside */
-	/* [nfn] or may, and not all of it is in way[]: jumps without a known table, or an
-	 * address inside that code forms, perhaps to add a distance to it */
+	const bool *any;	/* [nfn] something leads inside, or may */
+	/* [nfn] and that is not all in way[]: computed jumps whose table is not known, or a
+	 * label, which something else than a table leads to, be it to add a distance to it */
 	const bool *unclear;
+	const bool *loose;	/* [nfn] likewise, but for jumps with a known table */
 	const struct innerway *way;	/* [n] ascending, each once */
 	uint32_t n;
+	const vaddr *named;	/* [nnamed] entries that something leads to likewise */
+	uint32_t nnamed;
 };
 
 /* All in the arena; `words` are those that the loader fills.  NULL, nobody knows them: then all

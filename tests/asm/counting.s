@@ -278,9 +278,9 @@ live_labels:
 	.text
 end live_label
 
-fn dead_label				# all that it leads to overwrites the flags
+fn live_any_label			# both overwrite the flags, but distances may be added
 	place
-	lea	dead_labels(%rip), %rax
+	lea	any_labels(%rip), %rax
 	mov	(%rax,%rdi,8), %rax
 	jmp	*%rax
 1:	xor	%eax, %eax
@@ -289,10 +289,10 @@ fn dead_label				# all that it leads to overwrites the flags
 	ret
 	.section .data.rel.ro, "aw", @progbits
 	.balign	8
-dead_labels:
+any_labels:
 	.quad	1b, 2b
 	.text
-end dead_label
+end live_any_label
 
 	.macro	framed name, reads		# a jump inside of the function, with a frame of its own
 	fn	\name
@@ -368,7 +368,6 @@ end dead_dispatched
 	.text
 	end	\name\()_inside
 	.endm
-again dead_again, neg				# overwrites the flags
 again live_again, sete				# reads them
 
 	.macro	half name, before		# a frame, and of two ways inside by distances one is known

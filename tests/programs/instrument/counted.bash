@@ -126,9 +126,11 @@ flags_kept_between() {
 
 # Across computed jumps.
 flags_kept_across() {
-	local cc
-	for cc in gcc clang; do
-		flags_kept "flags across computed jumps, $cc" flagsacross.c $cc -O2 -w -fpie -pie
-		flags_kept "flags across computed jumps, $cc, fixed address" flagsacross.c $cc -O2 -w -fno-pie -no-pie
+	local cc source
+	for source in flagsacross flagslabels; do
+		for cc in gcc clang; do
+			flags_kept "$source, $cc" $source.c $cc -O2 -w -fpie -pie
+			flags_kept "$source, $cc, fixed address" $source.c $cc -O2 -w -fno-pie -no-pie
+		done
 	done
 }
