@@ -23,6 +23,11 @@ struct vinner {			/* where a jump table of a function leads */
 	uint32_t group;		/* of FDEs, verify_group() */
 };
 
+struct vleap {			/* a direct jump, branch or fall into another group */
+	uint32_t from, to;
+	vaddr at;
+};
+
 struct vcounting {
 	bool wanted;		/* the generation is to have counters */
 	const Elf64_Phdr *segment;	/* of the counters, by headers.c; NULL: none */
@@ -34,6 +39,9 @@ struct vcounting {
 	 * jump tables lead; there may be labels in it */
 	uint8_t *returns, *tables;
 	bool *labels;
+	/* [ocfi.nfde] a call or a pointer leads to its start; it was asked what that reads */
+	bool *called, *asked;
+	VEC(struct vleap) leaps;	/* ascending by from */
 	bool odd;		/* something leads to what begins by reading flags */
 	uint64_t left;		/* instructions that may be looked at yet */
 	bool all_live, changed;

@@ -1,18 +1,19 @@
 /* flagsdead.c - are all flags but CF overwritten, on every way from here, before one is read?
  *
- * WAYS      lead on over direct jumps, both ways of branches, and into what is called directly.
- *           They end well where all flags have been overwritten, and, by assumption A10, where
- *           code of another module begins or code that is reached through a pointer: indirect
- *           calls, jumps through a slot of the loader's, computed jumps that leave their
- *           function.  One may go on inside as well: all that tables of the function lead to is
- *           looked at, too.  The way is open where there may be labels, unless the jump has the
- *           address of a table in it: where data hold or code forms an address inside of the
- *           function, or it forms that of its own entry; to these distances may be added.
- *           Where no table is, it is a jump that leaves if the frame is that of the entry, as
- *           in a tail call, else the way is open.  All are where something leads to what begins
- *           by reading flags: that is a label, though it stands where a function would.  Open
- *           is a way of so many instructions, too; a system call is a read: it puts the flags
- *           into %r11.
+ * WAYS      lead on over direct jumps, both ways of branches, and into what is called
+ *           directly. They end well where all flags have been overwritten, and, by assumption
+ *           A10, where code of another module begins or code that is reached through a
+ *           pointer: indirect calls, jumps through a slot of the loader's, computed jumps that
+ *           leave their function. One may go on inside as well: all that tables of the
+ *           function lead to is looked at, too. The way is open where there may be labels,
+ *           unless the jump has the address of a table in it: where data hold or code forms an
+ *           address inside of the function, or it forms that of its own entry; to these
+ *           distances may be added. So it is in what such a function goes on in without a
+ *           call, a cold part or a thunk. Where no table is, it is a jump that leaves if the
+ *           frame is that of the entry, as in a tail call, else the way is open. All are where
+ *           something leads to what begins by reading flags: that is a label, though it stands
+ *           where a function would. Open is a way of so many instructions, too; a system call
+ *           is a read: it puts the flags into %r11.
  *
  * RETURNS   A return ends well if no caller reads flags behind its call.  Each call of the
  *           original is asked that; where one does, or may, the returns of what it calls end
@@ -31,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/search.h"
 #include "verify/effect.h"
 #include "verify/holders.h"
 #include "verify/lookup.h"
@@ -188,22 +190,30 @@ static int end_of(struct look *l, vaddr addr, struct way way)
 	return OPEN;
 }
 
-static int end_from(const struct verify *v, vaddr addr, uint64_t *left)
+/* So many of MAX_STEPS are left.  False: nothing is left in all. */
+static bool spend(struct vcounting *c, int steps)
+{
+	uint64_t taken = (uint64_t)(MAX_STEPS - steps) + 1;
+
+	c->left -= taken < c->left ? taken : c->left;
+	return c->left > 0;
+}
+
+/* While what grows is looked for. */
+static int end_now(struct verify *v, vaddr addr)
 {
 	struct look l = { v, MAX_STEPS, false };
-
-	if (left && !*left)
-		return BY_READ;
 	int end = end_of(&l, addr, (struct way){ .flags = ALL_BUT_CF });
-	uint64_t taken = (uint64_t)(MAX_STEPS - l.steps);
-	if (left)
-		*left -= taken < *left ? taken : *left;
+
+	v->counting.all_live |= !spend(&v->counting, l.steps);
 	return end;
 }
 
 bool verify_flags_dead(const struct verify *v, vaddr addr)
 {
-	return end_from(v, addr, NULL) == WELL;
+	struct look l = { v, MAX_STEPS, false };
+
+	return end_of(&l, addr, (struct way){ .flags = ALL_BUT_CF }) == WELL;
 }
 
 static void grow(struct verify *v, uint8_t *end, int to)
@@ -268,10 +278,9 @@ static void look_at(struct verify *v, uint32_t fde)
 		}
 		last = insn.kind == INSN_NOP ? last : (enum insn_kind)insn.kind;
 		bool call = insn.kind == INSN_CALL || insn.kind == INSN_ICALL;
-		int to = call ? end_from(v, addr + insn.len, &v->counting.left) : *own;
+		int to = call ? end_now(v, addr + insn.len) : *own;
 
-		v->counting.left -= v->counting.left > 0;
-		v->counting.all_live |= !v->counting.left;
+		v->counting.all_live |= !spend(&v->counting, MAX_STEPS);
 		if (to == WELL)
 			continue;
 		if (insn.kind == INSN_ICALL || insn.kind == INSN_IJMP)
@@ -297,8 +306,14 @@ static void note_label(struct verify *v, vaddr addr, uint32_t from)
 	const uint32_t group = verify_group(v, fde);
 	c->labels[group] |= is_inside(v, addr) ||
 			    (from != NO_FDE && verify_group(v, from) == group);
-	if (!c->odd && v->ocfi.fde[fde].addr == addr)
-		c->odd = end_of(&l, addr, (struct way){ .flags = ALL_BUT_CF }) == BY_READ;
+	if (v->ocfi.fde[fde].addr != addr)
+		return;
+	c->called[fde] = true;
+	if (c->asked[fde])
+		return;
+	c->asked[fde] = true;
+	c->odd |= end_of(&l, addr, (struct way){ .flags = ALL_BUT_CF }) == BY_READ;
+	c->odd |= !spend(c, l.steps);
 }
 
 /* An entry of a table of addresses is no label. */
@@ -349,9 +364,31 @@ static vaddr entry_operand(struct bytes code, uint8_t len, uint8_t op, uint8_t *
 	return disp;
 }
 
-static bool is_table(const struct verify *v, vaddr addr)
+/* A table of addresses begins there, by which that function jumps. */
+static bool is_table(const struct verify *v, vaddr addr, uint32_t fde)
 {
-	return addr && verify_has_addr(v->walk.tables.v, v->walk.tables.n, addr);
+	for (uint32_t i = 0; addr && i < v->counting.held.n; i++)
+		if (v->counting.held.v[i].lo == addr && v->counting.held.v[i].fde != NO_FDE &&
+		    verify_group(v, v->counting.held.v[i].fde) == verify_group(v, fde))
+			return true;
+	return false;
+}
+
+static void note_leap(struct verify *v, uint32_t fde, vaddr to)
+{
+	uint32_t other = vcfi_find(&v->ocfi, to);
+
+	if (other != NO_FDE && verify_group(v, other) != verify_group(v, fde))
+		vec_push(v->a, &v->counting.leaps,
+			 ((struct vleap){ verify_group(v, fde), verify_group(v, other), to }));
+}
+
+static void note_call(struct verify *v, vaddr to)
+{
+	uint32_t fde = vcfi_find(&v->ocfi, to);
+
+	if (fde != NO_FDE)
+		v->counting.called[fde] = true;
 }
 
 /* Addresses that instructions of one FDE form, and jumps that have a table in them. */
@@ -359,6 +396,7 @@ static void note_code(struct verify *v, uint32_t fde)
 {
 	const struct vfde *f = &v->ocfi.fde[fde];
 	uint64_t constant[INSN_MAX_CONSTANTS];
+	enum insn_kind last = INSN_TRAP;	/* but for NOPs */
 	vaddr loaded = 0, target;		/* the table, by the instruction before */
 	uint8_t into = 0;
 	struct insn insn;
@@ -371,7 +409,12 @@ static void note_code(struct verify *v, uint32_t fde)
 			loaded = 0;
 			continue;
 		}
-		if (insn.field && !insn_is_branch(&insn))
+		last = insn.kind == INSN_NOP ? last : (enum insn_kind)insn.kind;
+		if (insn.kind == INSN_CALL)
+			note_call(v, target);
+		else if (insn_is_branch(&insn))
+			note_leap(v, fde, target);
+		else if (insn.field)
 			note_label(v, target, fde);
 		uint32_t n = insn.constants && v->orig.eh.e_type == ET_EXEC
 				     ? insn_constants((struct bytes){ code.p, insn.len },
@@ -380,12 +423,73 @@ static void note_code(struct verify *v, uint32_t fde)
 			note_label(v, constant[n], fde);
 		if (insn.kind == INSN_IJMP && !insn.field) {
 			vaddr table = entry_operand(code, insn.len, 0xff, NULL);
-			bool behind = insn.len == 2 && loaded && (code.p[1] & 7) == into;
+			bool behind = insn.len == 2 && loaded && (code.p[1] & 7) == into &&
+				      !verify_is_met(v, addr);
 
-			if (is_table(v, table) || (behind && is_table(v, loaded)))
+			if (is_table(v, table, fde) || (behind && is_table(v, loaded, fde)))
 				vec_push(v->a, &v->counting.direct, addr);
 		}
 		loaded = entry_operand(code, insn.len, 0x8b, &into);
+	}
+	if (runs_on(last))
+		note_leap(v, fde, f->addr + f->len);
+}
+
+static int by_from(const void *a, const void *b)
+{
+	const struct vleap *x = a, *y = b;
+
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* It jumps through a register before it does anything. */
+static bool is_thunk(const struct verify *v, vaddr addr)
+{
+	static const uint8_t lfence[] = { 0x0f, 0xae, 0xe8 };
+	enum { FEW = 4 };
+	struct insn insn;
+	vaddr target;
+
+	for (int i = 0; i < FEW; i++, addr += insn.len) {
+		struct bytes code = verify_orig_code(v, addr);
+
+		if (!insn_decode(code, addr, &insn, &target))
+			return false;
+		if (insn.kind == INSN_IJMP)
+			return code.p[insn.len - 1] >= 0xe0;
+		if (insn.kind != INSN_NOP &&
+		    !(insn.len == sizeof(lfence) && memcmp(code.p, lfence, insn.len) == 0))
+			return false;
+	}
+	return false;
+}
+
+/* To what is no function that is called, or a thunk: there may be a jump to a label of the
+ * function that it comes from. */
+static bool leads_to_part(const struct verify *v, const struct vleap *l)
+{
+	return is_inside(v, l->at) || !v->counting.called[vcfi_find(&v->ocfi, l->at)] ||
+	       is_thunk(v, l->at);
+}
+
+static void inherit_labels(struct verify *v)
+{
+	struct vcounting *c = &v->counting;
+	uint32_t *queue = arena_array(v->a, v->ocfi.nfde, sizeof(*queue)), n = 0;
+
+	if (c->leaps.n)
+		qsort(c->leaps.v, c->leaps.n, sizeof(*c->leaps.v), by_from);
+	for (uint32_t g = 0; g < v->ocfi.nfde; g++)
+		if (c->labels[g])
+			queue[n++] = g;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = search_first(j, 0, c->leaps.n, c->leaps.v[j].from < queue[i]);
+
+		for (; k < c->leaps.n && c->leaps.v[k].from == queue[i]; k++)
+			if (!c->labels[c->leaps.v[k].to] && leads_to_part(v, &c->leaps.v[k])) {
+				c->labels[c->leaps.v[k].to] = true;
+				queue[n++] = c->leaps.v[k].to;
+			}
 	}
 }
 
@@ -487,6 +591,7 @@ static void find_labels(struct verify *v)
 	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
 		note_code(v, i);
 	verify_sort_addrs(c->direct.v, c->direct.n);
+	inherit_labels(v);
 }
 
 void verify_look_at_returns(struct verify *v)
@@ -498,6 +603,8 @@ void verify_look_at_returns(struct verify *v)
 	c->returns = arena_array(v->a, n, sizeof(*c->returns));
 	c->tables = arena_array(v->a, n, sizeof(*c->tables));
 	c->labels = arena_array(v->a, n, sizeof(*c->labels));
+	c->called = arena_array(v->a, n, sizeof(*c->called));
+	c->asked = arena_array(v->a, n, sizeof(*c->asked));
 	c->left = MORE_STEPS + STEPS_A_BYTE * (uint64_t)v->orig.text.n;
 	find_labels(v);
 	do {			/* back and forth: what grows goes on in either direction */
@@ -508,8 +615,7 @@ void verify_look_at_returns(struct verify *v)
 			const struct vinner *x = &c->inner.v[back ? c->inner.n - 1 - i : i];
 
 			if (c->tables[x->group] < BY_READ)
-				grow(v, &c->tables[x->group],
-				     end_from(v, x->addr, &c->left));
+				grow(v, &c->tables[x->group], end_now(v, x->addr));
 		}
 		back = !back;
 	} while (c->changed);

@@ -184,8 +184,9 @@ static enum fate look_at(struct look *l, vaddr addr, struct way way)
 		struct bytes code = image_is_exec(img, addr) ? image_rest(img, addr) :
 							       (struct bytes){ 0 };
 
-		if (l->steps-- <= 0 || !code.p || !insn_decode(code, addr, &insn, &target) ||
-		    is_syscall(code.p))
+		if (l->steps-- <= 0)
+			return READ;
+		if (!code.p || !insn_decode(code, addr, &insn, &target) || is_syscall(code.p))
 			return l->s ? READ : OPEN;
 		if (insn.kind != INSN_NOP) {
 			struct flags f = flags_of((struct bytes){ code.p, insn.len });
@@ -216,13 +217,18 @@ static enum fate fate_from(const struct flagscan *s, vaddr addr)
 	return fate;
 }
 
+/* Who has no end is taken for one that reads. */
 bool flagscan_leads_to_reads(const struct prog *prog, const struct innerways *w)
 {
+	int64_t left = MORE_STEPS + STEPS_A_BYTE * (int64_t)prog->img.text.n;
+
 	for (uint32_t i = 0; i < w->nnamed; i++) {
 		struct look l = { prog, NULL, MAX_STEPS };
 
-		if (look_at(&l, w->named[i], (struct way){ .flags = FLAGS_ALL }) == READ)
+		if (left <= 0 ||
+		    look_at(&l, w->named[i], (struct way){ .flags = FLAGS_ALL }) == READ)
 			return true;
+		left -= MAX_STEPS - l.steps;
 	}
 	return false;
 }
@@ -355,6 +361,14 @@ static vaddr indexed_operand(struct bytes code, uint8_t op, bool rex)
 	return disp;
 }
 
+static bool begins_block(const struct fn *fn, uint32_t insn)
+{
+	for (uint32_t k = 0; k < fn->nblock; k++)
+		if (fn->block[k].insn == insn)
+			return true;
+	return false;
+}
+
 /* It jumps through an entry of a table of addresses, or the instruction in front of it has
  * loaded that, and has the table's address. */
 static bool is_direct(const struct prog *prog, const struct fn *fn, uint32_t i)
@@ -363,7 +377,7 @@ static bool is_direct(const struct prog *prog, const struct fn *fn, uint32_t i)
 	struct bytes code = { prog_insn_bytes(prog, jump), jump->len };
 	vaddr table = indexed_operand(code, 0xff, false);
 
-	if (!table && i > 0 && code.n == 2 &&
+	if (!table && i > 0 && code.n == 2 && !begins_block(fn, i) &&
 	    prog_insn_addr(prog, jump - 1) + jump[-1].len == prog_insn_addr(prog, jump)) {
 		struct bytes load = { prog_insn_bytes(prog, jump - 1), jump[-1].len };
 

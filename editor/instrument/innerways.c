@@ -19,17 +19,24 @@
 #include "lib/search.h"
 #include "postmorph/machine/memview.h"
 
+struct leap {			/* a direct jump, branch or fall into another function */
+	uint32_t from, to;
+	vaddr at;
+};
+
 struct finding {
 	const struct prog *prog;
 	const struct memview_file *words;
 	struct arena *a;
 	bool *unclear, *loose;		/* [nfn] */
+	bool *called;			/* [nfn] by a direct call, or something leads to it */
 	struct range {
 		vaddr lo, hi;
 	} *table;			/* [ntable] of tables of addresses, ascending */
 	uint32_t ntable;
 	VEC(struct innerway) way;
 	VEC(vaddr) named;
+	VEC(struct leap) leap;
 };
 
 /* `from`: the function whose code forms it; NO_FN: data hold it. */
@@ -42,8 +49,10 @@ static void note(struct finding *s, vaddr addr, uint32_t from)
 	if (f == NO_FN)
 		return;
 	s->unclear[f] |= s->prog->fn[f].entry != addr || f == from;
-	if (s->prog->fn[f].entry == addr)
+	if (s->prog->fn[f].entry == addr) {
 		vec_push(s->a, &s->named, addr);
+		s->called[f] = true;
+	}
 }
 
 static bool is_in_table(const struct finding *s, vaddr at)
@@ -84,22 +93,45 @@ static void note_words(struct finding *s)
 	}
 }
 
+static void note_call(struct finding *s, vaddr target)
+{
+	uint32_t f = prog_find_fn(s->prog, target);
+
+	if (f != NO_FN)
+		s->called[f] = true;
+}
+
+static void note_leap(struct finding *s, uint32_t from, vaddr target)
+{
+	uint32_t to = prog_find_fn(s->prog, target);
+
+	if (from != NO_FN && to != NO_FN && from != to)
+		vec_push(s->a, &s->leap, ((struct leap){ from, to, target }));
+}
+
 static void note_operands(struct finding *s, const struct fde *fde)
 {
 	const struct image *img = &s->prog->img;
 	const uint32_t from = prog_find_fn(s->prog, fde->addr);
+	const vaddr end = fde->addr + fde->len;
 	uint64_t constant[INSN_MAX_CONSTANTS];
+	uint8_t last = INSN_TRAP;		/* but for NOPs */
 	struct insn insn;
 	vaddr target;
 
-	for (vaddr at = fde->addr, end = at + fde->len; at < end; at += insn.len) {
+	for (vaddr at = fde->addr; at < end; at += insn.len) {
 		struct bytes code = image_rest(img, at);
 
 		if (!insn_decode(code, at, &insn, &target)) {
 			insn.len = 1;
 			continue;
 		}
-		if (insn.field && !insn_is_branch(&insn))
+		last = insn.kind == INSN_NOP ? last : insn.kind;
+		if (insn.kind == INSN_CALL)
+			note_call(s, target);
+		else if (insn_is_branch(&insn))
+			note_leap(s, from, target);
+		else if (insn.field && !insn_is_branch(&insn))
 			note(s, target, from);
 		uint32_t n = insn.constants && img->eh.e_type == ET_EXEC
 				     ? insn_constants((struct bytes){ code.p, insn.len },
@@ -107,6 +139,82 @@ static void note_operands(struct finding *s, const struct fde *fde)
 		while (n-- > 0)
 			note(s, constant[n], from);
 	}
+	if (last == INSN_PLAIN || last == INSN_JCC || last == INSN_LOOP)
+		note_leap(s, from, end);
+}
+
+static int by_from(const void *a, const void *b)
+{
+	const struct leap *x = a, *y = b;
+
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+/* It jumps through a register before it does anything. */
+static bool is_thunk(const struct finding *s, vaddr at)
+{
+	static const uint8_t lfence[] = { 0x0f, 0xae, 0xe8 };
+	enum { FEW = 4 };
+	struct insn insn;
+	vaddr target;
+
+	for (int i = 0; i < FEW; i++, at += insn.len) {
+		struct bytes code = image_rest(&s->prog->img, at);
+
+		if (!insn_decode(code, at, &insn, &target))
+			return false;
+		if (insn.kind == INSN_IJMP)
+			return code.p[insn.len - 1] >= 0xe0;	/* ff e0 to ff e7 */
+		if (insn.kind != INSN_NOP &&
+		    !(insn.len == sizeof(lfence) && memcmp(code.p, lfence, insn.len) == 0))
+			return false;
+	}
+	return false;
+}
+
+/* It is no function that is called in the end, but a part of the one that it comes from. */
+static bool leads_to_part(const struct finding *s, const struct leap *l)
+{
+	return l->at != s->prog->fn[l->to].entry || !s->called[l->to] || is_thunk(s, l->at);
+}
+
+/* Where control goes on without a call, it may be that there it jumps to a label of the
+ * function that it comes from: a cold part, or a thunk. */
+static void inherit(struct finding *s, bool *has)
+{
+	const uint32_t nfn = s->prog->nfn;
+	uint32_t *queue = arena_array(s->a, nfn, sizeof(*queue)), n = 0;
+
+	for (uint32_t f = 0; f < nfn; f++)
+		if (has[f])
+			queue[n++] = f;
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t k = search_first(j, 0, s->leap.n, s->leap.v[j].from < queue[i]);
+		     k < s->leap.n && s->leap.v[k].from == queue[i]; k++)
+			if (!has[s->leap.v[k].to] && leads_to_part(s, &s->leap.v[k])) {
+				has[s->leap.v[k].to] = true;
+				queue[n++] = s->leap.v[k].to;
+			}
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const vaddr *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Each once. */
+static void sort_named(struct finding *s)
+{
+	uint32_t n = 0;
+
+	if (s->named.n)
+		qsort(s->named.v, s->named.n, sizeof(*s->named.v), by_address);
+	for (uint32_t i = 0; i < s->named.n; i++)
+		if (!n || s->named.v[n - 1] != s->named.v[i])
+			s->named.v[n++] = s->named.v[i];
+	s->named.n = n;
 }
 
 static void note_tables(struct finding *s, uint32_t f)
@@ -173,7 +281,8 @@ const struct innerways *innerways_find(const struct prog *prog,
 	bool *unclear = arena_array(a, prog->nfn, sizeof(*unclear));
 	bool *loose = arena_array(a, prog->nfn, sizeof(*loose));
 	struct finding s = { .prog = prog, .words = words, .a = a, .unclear = unclear,
-			     .loose = loose };
+			     .loose = loose,
+			     .called = arena_array(a, prog->nfn, sizeof(*s.called)) };
 
 	*out = (struct innerways){ .any = any, .unclear = unclear, .loose = loose };
 	if (!words) {
@@ -186,10 +295,18 @@ const struct innerways *innerways_find(const struct prog *prog,
 	for (uint32_t i = 0; i < prog->cfi.nfde; i++)
 		note_operands(&s, &prog->cfi.fde[i]);
 	for (uint32_t f = 0; f < prog->nfn; f++) {
+		note_tables(&s, f);
+		unclear[f] |= prog->fn[f].unproven > 0;
+	}
+	if (s.leap.n)
+		qsort(s.leap.v, s.leap.n, sizeof(*s.leap.v), by_from);
+	inherit(&s, unclear);
+	inherit(&s, loose);
+	sort_named(&s);
+	for (uint32_t f = 0; f < prog->nfn; f++) {
 		const struct fn *fn = &prog->fn[f];
 
-		note_tables(&s, f);
-		unclear[f] |= !fn->kept || fn->unproven;
+		unclear[f] |= !fn->kept;
 		any[f] = unclear[f] || loose[f] || fn->ntable > 0;
 		for (uint32_t i = 0; i < fn->njump; i++)
 			any[f] |= fn->jump[i].kind != JUMP_TAIL;

@@ -18,12 +18,13 @@ struct innerway {
 struct innerways {
 	const bool *any;	/* [nfn] something leads inside, or may */
 	/* [nfn] and that is not all in way[]: computed jumps whose table is not known, or a
-	 * label, which something else than a table leads to, be it to add a distance to it */
+	 * label, which something else than a table leads to, be it to add a distance to it; its
+	 * own, or of a function that goes on here without a call */
 	const bool *unclear;
 	const bool *loose;	/* [nfn] likewise, but for jumps with a known table */
 	const struct innerway *way;	/* [n] ascending, each once */
 	uint32_t n;
-	const vaddr *named;	/* [nnamed] entries that something leads to likewise */
+	const vaddr *named;	/* [nnamed] ascending: entries that something leads to, too */
 	uint32_t nnamed;
 };
 

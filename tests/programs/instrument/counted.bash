@@ -133,4 +133,5 @@ flags_kept_across() {
 			flags_kept "$source, $cc, fixed address" $source.c $cc -O2 -w -fno-pie -no-pie
 		done
 	done
+	flags_kept "flagsthunk" flagsthunk.c gcc -O2 -w -fcf-protection=none -mindirect-branch=thunk-extern
 }
