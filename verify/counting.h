@@ -46,7 +46,9 @@ struct vcounting {
 	uint64_t left;		/* instructions that may be looked at yet */
 	bool all_live, changed;
 	VEC(struct vinner) inner;	/* ascending by group, addr; likewise */
-	VEC(struct vextent) held;	/* tables of addresses, ascending by hi */
+	/* tables of addresses, by group in the place of FDE; ascending by hi, and by lo */
+	VEC(struct vextent) held;
+	struct vextent *starts;		/* [held.n] */
 	/* computed jumps whose code has the address of a table; ascending */
 	VEC(vaddr) direct;
 };

@@ -1,19 +1,19 @@
 /* flagsdead.c - are all flags but CF overwritten, on every way from here, before one is read?
  *
- * WAYS      lead on over direct jumps, both ways of branches, and into what is called
- *           directly. They end well where all flags have been overwritten, and, by assumption
- *           A10, where code of another module begins or code that is reached through a
- *           pointer: indirect calls, jumps through a slot of the loader's, computed jumps that
- *           leave their function. One may go on inside as well: all that tables of the
- *           function lead to is looked at, too. The way is open where there may be labels,
- *           unless the jump has the address of a table in it: where data hold or code forms an
- *           address inside of the function, or it forms that of its own entry; to these
- *           distances may be added. So it is in what such a function goes on in without a
- *           call, a cold part or a thunk. Where no table is, it is a jump that leaves if the
- *           frame is that of the entry, as in a tail call, else the way is open. All are where
- *           something leads to what begins by reading flags: that is a label, though it stands
- *           where a function would. Open is a way of so many instructions, too; a system call
- *           is a read: it puts the flags into %r11.
+ * WAYS      lead on over direct jumps, both ways of branches, and into what is called directly.
+ *           They end well where all flags have been overwritten, and, by assumption A10, where
+ *           code of another module begins or code that is reached through a pointer: indirect
+ *           calls, jumps through a slot of the loader's, computed jumps that leave their
+ *           function.  One may go on inside as well: all that tables of the function lead to is
+ *           looked at, too.  The way is open where there may be labels, unless the jump has the
+ *           address of a table in it: where data hold or code forms an address inside of the
+ *           function, or it forms that of its own entry; to these distances may be added.  So
+ *           it is in what such a function goes on in without a call, a cold part or a thunk.
+ *           Where no table is, it is a jump that leaves if the frame is that of the entry, as
+ *           in a tail call, else the way is open.  All are where something leads to what begins
+ *           by reading flags: that is a label, though it stands where a function would.  Open
+ *           is a way of so many instructions, too; a system call is a read: it puts the flags
+ *           into %r11.
  *
  * RETURNS   A return ends well if no caller reads flags behind its call.  Each call of the
  *           original is asked that; where one does, or may, the returns of what it calls end
@@ -364,14 +364,20 @@ static vaddr entry_operand(struct bytes code, uint8_t len, uint8_t op, uint8_t *
 	return disp;
 }
 
-/* A table of addresses begins there, by which that function jumps. */
-static bool is_table(const struct verify *v, vaddr addr, uint32_t fde)
+static int by_start(const void *a, const void *b)
 {
-	for (uint32_t i = 0; addr && i < v->counting.held.n; i++)
-		if (v->counting.held.v[i].lo == addr && v->counting.held.v[i].fde != NO_FDE &&
-		    verify_group(v, v->counting.held.v[i].fde) == verify_group(v, fde))
-			return true;
-	return false;
+	const struct vextent *x = a, *y = b;
+
+	return x->lo != y->lo ? (x->lo > y->lo ? 1 : -1) : (x->fde > y->fde) - (x->fde < y->fde);
+}
+
+/* A table of addresses begins there, by which a function of that group jumps. */
+static bool is_table(const struct verify *v, vaddr addr, uint32_t group)
+{
+	const struct vextent key = { .lo = addr, .fde = group };
+	const struct vcounting *c = &v->counting;
+
+	return addr && c->held.n && bsearch(&key, c->starts, c->held.n, sizeof(key), by_start);
 }
 
 static void note_leap(struct verify *v, uint32_t fde, vaddr to)
@@ -395,6 +401,7 @@ static void note_call(struct verify *v, vaddr to)
 static void note_code(struct verify *v, uint32_t fde)
 {
 	const struct vfde *f = &v->ocfi.fde[fde];
+	const uint32_t group = verify_group(v, fde);
 	uint64_t constant[INSN_MAX_CONSTANTS];
 	enum insn_kind last = INSN_TRAP;	/* but for NOPs */
 	vaddr loaded = 0, target;		/* the table, by the instruction before */
@@ -426,7 +433,7 @@ static void note_code(struct verify *v, uint32_t fde)
 			bool behind = insn.len == 2 && loaded && (code.p[1] & 7) == into &&
 				      !verify_is_met(v, addr);
 
-			if (is_table(v, table, fde) || (behind && is_table(v, loaded, fde)))
+			if (is_table(v, table, group) || (behind && is_table(v, loaded, group)))
 				vec_push(v->a, &v->counting.direct, addr);
 		}
 		loaded = entry_operand(code, insn.len, 0x8b, &into);
@@ -507,9 +514,10 @@ static void note_entries(struct verify *v, vaddr table, uint32_t kind, uint64_t 
 			vec_push(v->a, &v->counting.inner,
 				 ((struct vinner){ to, verify_group(v, in) }));
 	}
+	uint32_t group = fde == NO_FDE ? NO_FDE : verify_group(v, fde);
 	if (kind == BLOCKMAP_TABLE_ABS64)
 		vec_push(v->a, &v->counting.held,
-			 ((struct vextent){ table, table + 8 * n, kind, fde }));
+			 ((struct vextent){ table, table + 8 * n, kind, group }));
 }
 
 static int by_original(const void *a, const void *b)
@@ -583,8 +591,11 @@ static void find_labels(struct verify *v)
 
 	note_tables(v);
 	sort_inner(v);
-	if (c->held.n)
+	c->starts = arena_dup(v->a, c->held.v, c->held.n * sizeof(*c->held.v));
+	if (c->held.n) {
 		qsort(c->held.v, c->held.n, sizeof(*c->held.v), by_end);
+		qsort(c->starts, c->held.n, sizeof(*c->starts), by_start);
+	}
 	(void)verify_each_holder(v, note_held, NULL);
 	for (uint32_t i = 0; i < v->refs.formed.n; i++)
 		note_label(v, v->refs.formed.v[i].to, v->refs.formed.v[i].fde);

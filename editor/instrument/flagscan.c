@@ -361,34 +361,26 @@ static vaddr indexed_operand(struct bytes code, uint8_t op, bool rex)
 	return disp;
 }
 
-static bool begins_block(const struct fn *fn, uint32_t insn)
-{
-	for (uint32_t k = 0; k < fn->nblock; k++)
-		if (fn->block[k].insn == insn)
-			return true;
-	return false;
-}
-
 /* It jumps through an entry of a table of addresses, or the instruction in front of it has
  * loaded that, and has the table's address. */
 static bool is_direct(const struct prog *prog, const struct fn *fn, uint32_t i)
 {
+	const struct block *b = &fn->block[search_first(k, 0, fn->nblock,
+							fn->block[k].insn <= i) - 1];
 	const struct insn *jump = &fn->insn[i];
 	struct bytes code = { prog_insn_bytes(prog, jump), jump->len };
 	vaddr table = indexed_operand(code, 0xff, false);
 
-	if (!table && i > 0 && code.n == 2 && !begins_block(fn, i) &&
-	    prog_insn_addr(prog, jump - 1) + jump[-1].len == prog_insn_addr(prog, jump)) {
+	if (b->table == NO_TABLE || fn->table[b->table].kind != BLOCKMAP_TABLE_ABS64)
+		return false;
+	if (!table && i > b->insn && code.n == 2) {
 		struct bytes load = { prog_insn_bytes(prog, jump - 1), jump[-1].len };
 
 		table = indexed_operand(load, 0x8b, true);
 		if ((load.p[0] & 4) || (load.p[2] >> 3 & 7) != (code.p[1] & 7))
 			return false;
 	}
-	for (uint32_t t = 0; t < fn->ntable && table; t++)
-		if (fn->table[t].kind == BLOCKMAP_TABLE_ABS64 && fn->table[t].addr == table)
-			return true;
-	return false;
+	return table && table == fn->table[b->table].addr;
 }
 
 static void list_jumps(struct flagscan *s, struct arena *a)

@@ -10,11 +10,10 @@
 #include "postmorph/ir/ir.h"
 
 struct flagscan;
+struct innerways;
 
 /* Looks at what follows every call of the program; the result lives in arena `a`. */
 const struct flagscan *flagscan_new(const struct prog *prog, struct arena *a);
-struct innerways;
-
 /* Something leads to what begins by reading flags, which no function does. */
 bool flagscan_leads_to_reads(const struct prog *prog, const struct innerways *w);
 /* No flag but CF is live where the instruction at `addr` of the original begins. */
