@@ -368,7 +368,8 @@ static int by_start(const void *a, const void *b)
 {
 	const struct vextent *x = a, *y = b;
 
-	return x->lo != y->lo ? (x->lo > y->lo ? 1 : -1) : (x->fde > y->fde) - (x->fde < y->fde);
+	return x->lo != y->lo ? (x->lo > y->lo ? 1 : -1)
+			      : (x->fde > y->fde) - (x->fde < y->fde);
 }
 
 /* A table of addresses begins there, by which a function of that group jumps. */
@@ -453,6 +454,7 @@ static int by_from(const void *a, const void *b)
 static bool is_thunk(const struct verify *v, vaddr addr)
 {
 	static const uint8_t lfence[] = { 0x0f, 0xae, 0xe8 };
+	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	enum { FEW = 4 };
 	struct insn insn;
 	vaddr target;
@@ -465,7 +467,8 @@ static bool is_thunk(const struct verify *v, vaddr addr)
 		if (insn.kind == INSN_IJMP)
 			return code.p[insn.len - 1] >= 0xe0;
 		if (insn.kind != INSN_NOP &&
-		    !(insn.len == sizeof(lfence) && memcmp(code.p, lfence, insn.len) == 0))
+		    !(insn.len == sizeof(lfence) && memcmp(code.p, lfence, insn.len) == 0) &&
+		    !(insn.len == sizeof(endbr64) && memcmp(code.p, endbr64, insn.len) == 0))
 			return false;
 	}
 	return false;

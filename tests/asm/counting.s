@@ -1,7 +1,9 @@
 # Places at which the flags that `inc` changes are live, or are not: at each stands a NOP of seven
 # bytes, as long as a counter.  live_N and dead_N are the functions.  In front of each place is one
 # where they are dead.  CALLED=1: flags are read behind a call through a pointer in memory, JUMPED=1:
-# behind a call of what jumps through it, CONSTANT=1: behind one through a pointer that never changes.
+# behind a call of what jumps through it, CONSTANT=1: behind one through a pointer that never changes,
+# HIDDEN=1: on the second way behind a call through a register, FAR=1: far behind such a one.
+# ELSEWHERE=1: jumps as a program at a fixed address has them.  ODD=1: see there.
 	.text
 	.macro	fn name
 	.globl	\name
@@ -429,6 +431,55 @@ distances_ways:
 end distances
 
 	.ifdef ELSEWHERE
+fn live_shared				# what loads an entry is in front of the jump, but not alone
+	place
+	call	shared
+	ret
+end live_shared
+fn shared
+	mov	%rdi, %rcx
+	jrcxz	4f
+	mov	shared_ways(,%rcx,8), %rax
+3:	jmp	*%rax
+4:	mov	$1f, %eax
+	jmp	3b
+1:	sete	%al
+	ret
+2:	xor	%eax, %eax
+	ret
+	.section .rodata
+	.balign	8
+shared_ways:
+	.quad	2b, 2b
+	.text
+end shared
+fn live_thunk				# by a function that only jumps on
+	place
+	call	by_thunk
+	ret
+end live_thunk
+fn by_thunk
+	lea	thunk_ways(%rip), %rax
+	mov	(%rax,%rdi,8), %rax
+	jmp	thunk
+1:	xor	%eax, %eax
+	ret
+2:	sete	%al
+	ret
+	.section .rodata
+	.balign	8
+thunk_ways:
+	.quad	1b, 2b
+	.text
+end by_thunk
+fn thunk
+	lfence
+	jmp	*%rax
+end thunk
+fn calls_thunk
+	call	thunk
+	ret
+end calls_thunk
 fn live_elsewhere			# two of four ways by a table lead into another function
 	push	%rbx
 	.cfi_adjust_cfa_offset 8
@@ -515,3 +566,6 @@ slot:	.quad	0
 	.balign	8
 pointer:
 	.quad	dead_return
+	.ifdef ODD				# a pointer to what begins by reading flags
+	.quad	reads_flags
+	.endif

@@ -133,5 +133,6 @@ flags_kept_across() {
 			flags_kept "$source, $cc, fixed address" $source.c $cc -O2 -w -fno-pie -no-pie
 		done
 	done
-	flags_kept "flagsthunk" flagsthunk.c gcc -O2 -w -fcf-protection=none -mindirect-branch=thunk-extern
+	flags_kept "flagsacross, by thunks" flagsacross.c gcc -O2 -w -fcf-protection=none \
+		-mindirect-branch=thunk-extern tests/programs/thunks.s
 }

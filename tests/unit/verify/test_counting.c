@@ -403,6 +403,23 @@ static void ways_by_a_table_may_lead_elsewhere(void **state)
 	if (prog_analyze(m.original, m.a, &prog, &err) < 0)
 		fail_msg("%s", err.text);
 	check_place(&m, &prog, "live_elsewhere", true);
+	check_place(&m, &prog, "live_shared", true);
+	check_place(&m, &prog, "live_thunk", true);
+	check_place(&m, &prog, "dead_write", false);
+	done(&m);
+}
+
+/* No function does, so computed jumps may lead to labels that look like one. */
+static void who_begins_by_reading_flags_is_a_label(void **state)
+{
+	struct made m = make("-static -no-pie -Wl,-e,begin -Wa,--defsym,ODD=1");
+	struct prog prog;
+	struct err err;
+
+	(void)state;
+	if (prog_analyze(m.original, m.a, &prog, &err) < 0)
+		fail_msg("%s", err.text);
+	check_place(&m, &prog, "dead_tail", true);
 	check_place(&m, &prog, "dead_write", false);
 	done(&m);
 }
@@ -462,6 +479,7 @@ int main(void)
 		cmocka_unit_test(counters_leave_flags_alone_that_are_read),
 		cmocka_unit_test(counters_leave_flags_alone_that_come_back),
 		cmocka_unit_test(ways_by_a_table_may_lead_elsewhere),
+		cmocka_unit_test(who_begins_by_reading_flags_is_a_label),
 		cmocka_unit_test(what_a_constant_pointer_leads_to_is_known),
 	};
 

@@ -94,6 +94,8 @@ static void ways_by_a_table_may_lead_elsewhere(void **state)
 		    &prog);
 	const struct flagscan *s = flagscan_new(&prog, a);
 	assert_false(flagscan_is_dead(s, find_place(&prog, "live_elsewhere")));
+	assert_false(flagscan_is_dead(s, find_place(&prog, "live_shared")));
+	assert_false(flagscan_is_dead(s, find_place(&prog, "live_thunk")));
 	arena_free(a);
 }
 
