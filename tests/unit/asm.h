@@ -111,4 +111,22 @@ static inline vaddr asm_symbol(const struct image *img, const char *name)
 	return f.value;
 }
 
+static const uint8_t asm_nop7[] = { 0x0f, 0x1f, 0x80, 0, 0, 0, 0 };
+
+/* Where the NOP of seven bytes is in the function. */
+static inline vaddr asm_place(const struct prog *prog, const char *name)
+{
+	const struct fn *fn = asm_fn(prog, name);
+
+	for (uint32_t i = 0; i < fn->ninsn; i++) {
+		const struct insn *in = &fn->insn[i];
+
+		if (in->len == sizeof(asm_nop7) &&
+		    memcmp(prog_insn_bytes(prog, in), asm_nop7, sizeof(asm_nop7)) == 0)
+			return prog_insn_addr(prog, in);
+	}
+	fail_msg("%s has no place", name);
+	return 0;
+}
+
 #endif

@@ -291,20 +291,6 @@ static void counted_ways_lead_where_the_original_does(void **state)
 	done(&m);
 }
 
-static const uint8_t nop[] = { 0x0f, 0x1f, 0x80, 0, 0, 0, 0 };
-
-static vaddr original_place(const struct prog *prog, const char *name)
-{
-	const struct fn *fn = asm_fn(prog, name);
-
-	for (uint32_t i = 0; i < fn->ninsn; i++)
-		if (fn->insn[i].len == sizeof(nop) &&
-		    memcmp(prog_insn_bytes(prog, &fn->insn[i]), nop, sizeof(nop)) == 0)
-			return prog_insn_addr(prog, &fn->insn[i]);
-	fail_msg("%s has no place", name);
-	return 0;
-}
-
 /* The image of the NOP of seven bytes in the function. */
 static uint8_t *find_place(struct made *m, vaddr place, new_vaddr *addr)
 {
@@ -312,11 +298,11 @@ static uint8_t *find_place(struct made *m, vaddr place, new_vaddr *addr)
 
 	if (!b)
 		return NULL;
-	for (uint32_t i = 0; i + sizeof(nop) <= b->gen_size; i++) {
+	for (uint32_t i = 0; i + sizeof(asm_nop7) <= b->gen_size; i++) {
 		*addr = m->map.gen_base + b->gen + i;
 		uint8_t *p = at(m, *addr);
 
-		if (memcmp(p, nop, sizeof(nop)) == 0)
+		if (memcmp(p, asm_nop7, sizeof(asm_nop7)) == 0)
 			return p;
 	}
 	return NULL;
@@ -327,7 +313,7 @@ static void check_place(struct made *m, const struct prog *prog, const char *nam
 {
 	uint8_t was[COUNTER_SIZE];
 	new_vaddr addr;
-	uint8_t *p = find_place(m, original_place(prog, name), &addr);
+	uint8_t *p = find_place(m, asm_place(prog, name), &addr);
 
 	if (!p)
 		fail_msg("%s has no image", name);

@@ -8,20 +8,6 @@
 #include "lib/arena.h"
 #include "tests/unit/asm.h"
 
-/* Where the NOP of seven bytes is in the function. */
-static vaddr find_place(const struct prog *prog, const char *name)
-{
-	static const uint8_t nop[] = { 0x0f, 0x1f, 0x80, 0, 0, 0, 0 };
-	const struct fn *fn = asm_fn(prog, name);
-
-	for (uint32_t i = 0; i < fn->ninsn; i++)
-		if (fn->insn[i].len == sizeof(nop) &&
-		    memcmp(prog_insn_bytes(prog, &fn->insn[i]), nop, sizeof(nop)) == 0)
-			return prog_insn_addr(prog, &fn->insn[i]);
-	fail_msg("%s has no place", name);
-	return 0;
-}
-
 static void flags_are_live_where_the_name_says(void **state)
 {
 	static const struct {
@@ -49,14 +35,14 @@ static void flags_are_live_where_the_name_says(void **state)
 	asm_analyze("counting", "-static -no-pie -Wl,-e,begin", a, &prog);
 	const struct flagscan *s = flagscan_new(&prog, a);
 	for (size_t i = 0; i < sizeof(fn) / sizeof(fn[0]); i++) {
-		vaddr at = find_place(&prog, fn[i].name);
+		vaddr at = asm_place(&prog, fn[i].name);
 		const unsigned test = 2;	/* bytes of what writes them in front */
 
 		if (flagscan_is_dead(s, at) != fn[i].dead)
 			fail_msg("%s is%s dead", fn[i].name, fn[i].dead ? " not" : "");
 		assert_true(flagscan_is_dead(s, at - test));
 	}
-	assert_false(flagscan_is_dead(s, find_place(&prog, "live_computed")));
+	assert_false(flagscan_is_dead(s, asm_place(&prog, "live_computed")));
 	/* where no code is */
 	assert_false(flagscan_is_dead(s, 0));
 	arena_free(a);
@@ -78,8 +64,8 @@ static void flags_that_come_back_through_a_pointer_are_live(void **state)
 
 		asm_analyze("counting", flags[i], a, &prog);
 		const struct flagscan *s = flagscan_new(&prog, a);
-		assert_false(flagscan_is_dead(s, find_place(&prog, "dead_return")));
-		assert_true(flagscan_is_dead(s, find_place(&prog, "dead_write")));
+		assert_false(flagscan_is_dead(s, asm_place(&prog, "dead_return")));
+		assert_true(flagscan_is_dead(s, asm_place(&prog, "dead_write")));
 	}
 	arena_free(a);
 }
@@ -93,9 +79,9 @@ static void ways_by_a_table_may_lead_elsewhere(void **state)
 	asm_analyze("counting", "-static -no-pie -Wl,-e,begin -Wa,--defsym,ELSEWHERE=1", a,
 		    &prog);
 	const struct flagscan *s = flagscan_new(&prog, a);
-	assert_false(flagscan_is_dead(s, find_place(&prog, "live_elsewhere")));
-	assert_false(flagscan_is_dead(s, find_place(&prog, "live_shared")));
-	assert_false(flagscan_is_dead(s, find_place(&prog, "live_thunk")));
+	assert_false(flagscan_is_dead(s, asm_place(&prog, "live_elsewhere")));
+	assert_false(flagscan_is_dead(s, asm_place(&prog, "live_shared")));
+	assert_false(flagscan_is_dead(s, asm_place(&prog, "live_thunk")));
 	arena_free(a);
 }
 
@@ -108,9 +94,9 @@ static void what_a_constant_pointer_leads_to_is_known(void **state)
 	asm_analyze("counting", "-pie -Wl,-e,begin,-z,relro,-z,now -Wa,--defsym,CONSTANT=1", a,
 		    &prog);
 	const struct flagscan *s = flagscan_new(&prog, a);
-	assert_false(flagscan_is_dead(s, find_place(&prog, "live_constant")));
-	assert_false(flagscan_is_dead(s, find_place(&prog, "live_constant_label")));
-	assert_true(flagscan_is_dead(s, find_place(&prog, "dead_return")));
+	assert_false(flagscan_is_dead(s, asm_place(&prog, "live_constant")));
+	assert_false(flagscan_is_dead(s, asm_place(&prog, "live_constant_label")));
+	assert_true(flagscan_is_dead(s, asm_place(&prog, "dead_return")));
 	arena_free(a);
 }
 
