@@ -51,6 +51,9 @@ struct vcounting {
 	struct vextent *starts;		/* [held.n] */
 	/* computed jumps whose code has the address of a table; ascending */
 	VEC(vaddr) direct;
+	/* those through registers that hold what was calculated, maybe; where ways begin that
+	 * are not followed from where they come.  Ascending; by calculated.c */
+	struct vbases calculated, unfollowed;
 };
 
 /* The length of the counter at `code`, which stands at address `at`; 0: there is none.  It adds

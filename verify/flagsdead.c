@@ -10,7 +10,8 @@
  *           function, or it forms that of its own entry; to these distances may be added.  So
  *           it is in what such a function goes on in without a call, a cold part or a thunk.
  *           Where no table is, it is a jump that leaves if the frame is that of the entry, as
- *           in a tail call, else the way is open.  All are where something leads to what begins
+ *           in a tail call, and no register was calculated to hold where it leads
+ *           (calculated.c), else the way is open.  All are where something leads to what begins
  *           by reading flags: that is a label, though it stands where a function would.  Open
  *           is a way of so many instructions, too; a system call is a read: it puts the flags
  *           into %r11.
@@ -33,6 +34,7 @@
 #include <string.h>
 
 #include "lib/search.h"
+#include "verify/calculated.h"
 #include "verify/effect.h"
 #include "verify/holders.h"
 #include "verify/lookup.h"
@@ -113,6 +115,11 @@ static bool is_direct(const struct vcounting *c, vaddr addr)
 	return verify_has_addr(c->direct.v, c->direct.n, addr);
 }
 
+static bool is_calculated(const struct vcounting *c, vaddr addr)
+{
+	return verify_has_addr(c->calculated.v, c->calculated.n, addr);
+}
+
 /* `slot`: the word that it jumps through; 0: a register, or memory anywhere. */
 static int end_at_jump(const struct verify *v, vaddr addr, vaddr slot)
 {
@@ -126,7 +133,8 @@ static int end_at_jump(const struct verify *v, vaddr addr, vaddr slot)
 	const uint32_t group = verify_group(v, fde);
 	bool known = is_direct(c, addr) ||
 		     (!c->labels[group] &&
-		      (slot || has_inner(c, group) || has_frame_of_entry(v, addr)));
+		      (slot || has_inner(c, group) ||
+		       (has_frame_of_entry(v, addr) && !is_calculated(c, addr))));
 	return known && !c->odd ? c->tables[group]
 				: c->tables[group] > OPEN ? c->tables[group] : OPEN;
 }
@@ -489,6 +497,9 @@ static void inherit_labels(struct verify *v)
 
 	if (c->leaps.n)
 		qsort(c->leaps.v, c->leaps.n, sizeof(*c->leaps.v), by_from);
+	for (uint32_t i = 0; i < c->leaps.n; i++)
+		if (leads_to_part(v, &c->leaps.v[i]))
+			vec_push(v->a, &c->unfollowed, c->leaps.v[i].at);
 	for (uint32_t g = 0; g < v->ocfi.nfde; g++)
 		if (c->labels[g])
 			queue[n++] = g;
@@ -606,6 +617,7 @@ static void find_labels(struct verify *v)
 		note_code(v, i);
 	verify_sort_addrs(c->direct.v, c->direct.n);
 	inherit_labels(v);
+	verify_find_calculated(v);
 }
 
 void verify_look_at_returns(struct verify *v)

@@ -115,8 +115,10 @@
  *       pointer, they are read soon, and not behind a computed jump to who knows where.
  *       Computed jumps go on inside of their functions by a table (A7), or to a label that an
  *       aligned word of data holds or code forms, or at a distance from such a one or from the
- *       entry that the function forms; no return leads to a label.  Who handles a signal does
- *       not look at the flags of its context.
+ *       entry that the function forms, or, where the function has no table, to what registers
+ *       were calculated to hold (calculated.c); no other word that is calculated while the
+ *       program runs, and kept in memory, is a label, and no return leads to one.  Who handles
+ *       a signal does not look at the flags of its context.
  *       Only what counts changes flags (flagsdead.c).  Reason: the psABI says so of calls.
  *       [test_counting.c]
  *   A11 A personality routine that has no name in the file, or one of those that personality.c
@@ -204,6 +206,7 @@ const struct verify_helper verify_helpers[] = {
 	{ "values", "what registers hold that differs between the runs, for dataflow.c" },
 	{ "spill", "bytes of such registers that are kept in the frame, for dataflow.c" },
 	{ "flagsdead", "are flags overwritten before they are read, for what counts" },
+	{ "calculated", "jumps to what was calculated in registers, for flagsdead.c" },
 	{ "shift", "loads that read a new jump table by the address of the old one" },
 	{ NULL, NULL },
 };

@@ -7,10 +7,11 @@
  *           across those: where tables are known, all that they lead to is looked at; where
  *           there may be labels (innerways.h), and behind a jump of which nothing is known, the
  *           way is open.  So are all computed jumps where something leads to what begins by
- *           reading flags: that is a label, though it stands where a function would.  A system
- *           call, which hands the flags to the program in %r11, is a read, as is the end of the
- *           looking ahead; a long way is open.  A trap ends the way: what a handler finds in
- *           the flags of its context is not looked at.
+ *           reading flags: that is a label, though it stands where a function would; and a jump
+ *           without a known table to what was calculated in a register.  A system call, which
+ *           hands the flags to the program in %r11, is a read, as is the end of the looking
+ *           ahead; a long way is open.  A trap ends the way: what a handler finds in the flags
+ *           of its context is not looked at.
  *
  * RETURNS   By the ABI nobody reads flags behind a call, either.  Assembly does not always keep
  *           to that: flags are live at the returns of a function if they are live behind a call
@@ -33,6 +34,7 @@
 #include <string.h>
 
 #include "binary/decode.h"
+#include "editor/instrument/calculated.h"
 #include "editor/instrument/innerways.h"
 #include "lib/blockmap.h"
 #include "lib/err.h"
@@ -61,6 +63,7 @@ struct flagscan {
 	struct listed {
 		vaddr addr;
 		bool by_table, direct;	/* ... whose address is in the code right there */
+		bool calculated;	/* its target, maybe; of others */
 	} *jump;		/* [njump] computed jumps that functions list, ascending */
 	uint32_t njump;
 	bool odd;		/* flagscan_leads_to_reads() */
@@ -136,7 +139,8 @@ static enum fate fate_at_jump(const struct flagscan *s, vaddr addr, vaddr slot)
 	if (f == NO_FN || !(slot || jump))
 		return OPEN;
 	bool known = jump && jump->by_table ? jump->direct || !s->inner->unclear[f]
-					    : !s->inner->unclear[f] && !s->inner->loose[f];
+					    : !s->inner->unclear[f] && !s->inner->loose[f] &&
+					      !(jump && jump->calculated);
 	return greater(s->tables[f], known && !s->odd ? OVERWRITTEN : OPEN);
 }
 
@@ -394,11 +398,16 @@ static void list_jumps(struct flagscan *s, struct arena *a)
 	for (uint32_t f = 0; f < prog->nfn; f++) {
 		const struct fn *fn = &prog->fn[f];
 
-		for (uint32_t i = 0; i < fn->njump; i++)
+		for (uint32_t i = 0; i < fn->njump; i++) {
+			const struct ijump *j = &fn->jump[i];
+			bool by_table = j->kind == JUMP_TABLE;
+
 			s->jump[s->njump++] = (struct listed){
-				prog_insn_addr(prog, &fn->insn[fn->jump[i].insn]),
-				fn->jump[i].kind == JUMP_TABLE,
-				is_direct(prog, fn, fn->jump[i].insn) };
+				prog_insn_addr(prog, &fn->insn[j->insn]), by_table,
+				is_direct(prog, fn, j->insn),
+				!by_table &&
+				calculated_may_be(prog, fn, j, s->inner->part[f]) };
+		}
 	}
 	if (n)
 		qsort(s->jump, n, sizeof(*s->jump), by_address);

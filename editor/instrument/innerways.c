@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "binary/decode.h"
+#include "editor/instrument/calculated.h"
 #include "lib/blockmap.h"
 #include "lib/search.h"
 #include "postmorph/machine/memview.h"
@@ -28,7 +29,7 @@ struct finding {
 	const struct prog *prog;
 	const struct memview_file *words;
 	struct arena *a;
-	bool *unclear, *loose;		/* [nfn] */
+	bool *unclear, *loose, *part;	/* [nfn] */
 	bool *called;			/* [nfn] by a direct call, or something leads to it */
 	struct range {
 		vaddr lo, hi;
@@ -282,11 +283,13 @@ const struct innerways *innerways_find(const struct prog *prog,
 	bool *any = arena_array(a, prog->nfn, sizeof(*any));
 	bool *unclear = arena_array(a, prog->nfn, sizeof(*unclear));
 	bool *loose = arena_array(a, prog->nfn, sizeof(*loose));
+	bool *part = arena_array(a, prog->nfn, sizeof(*part));
 	struct finding s = { .prog = prog, .words = words, .a = a, .unclear = unclear,
-			     .loose = loose,
+			     .loose = loose, .part = part,
 			     .called = arena_array(a, prog->nfn, sizeof(*s.called)) };
 
-	*out = (struct innerways){ .any = any, .unclear = unclear, .loose = loose };
+	*out = (struct innerways){ .any = any, .unclear = unclear, .loose = loose,
+				   .part = part };
 	if (!words) {
 		memset(any, true, prog->nfn * sizeof(*any));
 		memset(unclear, true, prog->nfn * sizeof(*unclear));
@@ -302,6 +305,8 @@ const struct innerways *innerways_find(const struct prog *prog,
 	}
 	if (s.leap.n)
 		qsort(s.leap.v, s.leap.n, sizeof(*s.leap.v), by_from);
+	for (uint32_t i = 0; i < s.leap.n; i++)
+		part[s.leap.v[i].to] |= leads_to_part(&s, &s.leap.v[i]);
 	inherit(&s, unclear);
 	inherit(&s, loose);
 	sort_named(&s);
@@ -311,7 +316,8 @@ const struct innerways *innerways_find(const struct prog *prog,
 		unclear[f] |= !fn->kept;
 		any[f] = unclear[f] || loose[f] || fn->ntable > 0;
 		for (uint32_t i = 0; i < fn->njump; i++)
-			any[f] |= fn->jump[i].kind != JUMP_TAIL;
+			any[f] |= fn->jump[i].kind != JUMP_TAIL ||
+				  calculated_may_be(prog, fn, &fn->jump[i], part[f]);
 	}
 	out->n = sort(s.way.v, s.way.n);
 	out->way = s.way.v;

@@ -160,6 +160,7 @@ fn live_loop				# which does not end
 	ret
 end live_loop
 
+sums_from:				# a name that is no symbol of others
 fn loops_on
 1:	jmp	1b
 end loops_on
@@ -430,7 +431,70 @@ distances_ways:
 	.text
 end distances
 
+fn live_sum				# a label that stands nowhere: at a distance from another function
+	place
+	lea	sum_ways(%rip), %rcx
+	mov	(%rcx,%rdi,8), %rax
+	lea	sums_from(%rip), %rcx
+	lea	(%rax,%rcx), %rax
+	jmp	*%rax
+1:	xor	%eax, %eax
+	ret
+2:	sete	%al
+	ret
+	.section .rodata
+	.balign	8
+sum_ways:
+	.quad	1b - sums_from, 2b - sums_from
+	.text
+end live_sum
+
+fn live_brought_sum			# as before, on one of two ways
+	mov	%rdi, %rcx
+	mov	(%rdi), %rax
+	jrcxz	3f
+	lea	brought_ways(%rip), %rax
+	mov	(%rax,%rcx,8), %rax
+	lea	sums_from(%rip), %rcx
+	lea	(%rax,%rcx), %rax
+3:	place
+	jmp	*%rax
+1:	xor	%eax, %eax
+	ret
+2:	sete	%al
+	ret
+	.section .rodata
+	.balign	8
+brought_ways:
+	.quad	1b - sums_from, 2b - sums_from
+	.text
+end live_brought_sum
+
+fn dead_fetched				# brought as it was fetched, or copied, or is an argument
+	mov	(%rdi), %rdx
+	mov	%rsi, %rcx
+	jrcxz	1f
+	mov	8(%rdi), %rdx
+1:	place
+	mov	%rdx, %rdi
+	jmp	*%rdx
+end dead_fetched
+
 	.ifdef ELSEWHERE
+fn live_narrow_labels			# in words of four bytes
+	place
+	mov	narrow_ways(,%rdi,4), %eax
+	jmp	*%rax
+1:	xor	%eax, %eax
+	ret
+2:	sete	%al
+	ret
+	.section .rodata
+	.balign	4
+narrow_ways:
+	.long	1b, 2b
+	.text
+end live_narrow_labels
 fn live_shared				# what loads an entry is in front of the jump, but not alone
 	place
 	call	shared
@@ -476,6 +540,21 @@ fn thunk
 	lfence
 	jmp	*%rax
 end thunk
+fn live_sum_by_thunk
+	place
+	lea	sum_ways(%rip), %rcx
+	mov	(%rcx,%rdi,8), %rax
+	lea	sums_from(%rip), %rcx
+	lea	(%rax,%rcx), %rax
+	jmp	sum_thunk
+end live_sum_by_thunk
+fn sum_thunk
+	jmp	*%rax
+end sum_thunk
+fn calls_sum_thunk
+	call	sum_thunk
+	ret
+end calls_sum_thunk
 fn calls_thunk
 	call	thunk
 	ret

@@ -359,11 +359,12 @@ static void counters_leave_flags_alone_that_are_read(void **state)
 		"live_tail", "live_carry_only", "live_label",
 		"live_run_into", "live_again", "live_framed",
 		"live_half_known", "live_half_decoded", "live_distances",
-		"live_label_variable", "live_loop", "live_any_label" };
+		"live_label_variable", "live_loop", "live_any_label",
+		"live_sum", "live_brought_sum" };
 	static const char *const dead[] = {
 		"dead_write", "dead_carry", "dead_ways", "dead_return", "dead_narrow",
 		"dead_slot", "dead_tail", "dead_trap",
-		"dead_framed", "dead_dispatched" };
+		"dead_framed", "dead_dispatched", "dead_fetched" };
 	enum { NLIVE = sizeof(live) / sizeof(live[0]), NDEAD = sizeof(dead) / sizeof(dead[0]) };
 	struct made m = make(program);
 	struct prog prog;
@@ -391,6 +392,8 @@ static void ways_by_a_table_may_lead_elsewhere(void **state)
 	check_place(&m, &prog, "live_elsewhere", true);
 	check_place(&m, &prog, "live_shared", true);
 	check_place(&m, &prog, "live_thunk", true);
+	check_place(&m, &prog, "live_narrow_labels", true);
+	check_place(&m, &prog, "live_sum_by_thunk", true);
 	check_place(&m, &prog, "dead_write", false);
 	done(&m);
 }

@@ -27,6 +27,8 @@ static void flags_are_live_where_the_name_says(void **state)
 		{ "dead_dispatched", true }, { "live_half_known", false },
 		{ "live_half_decoded", false }, { "live_distances", false },
 		{ "live_label_variable", false }, { "live_loop", false },
+		{ "live_sum", false }, { "live_brought_sum", false },
+		{ "dead_fetched", true },
 	};
 	struct arena *a = arena_new();
 	struct prog prog;
@@ -81,6 +83,8 @@ static void ways_by_a_table_may_lead_elsewhere(void **state)
 	const struct flagscan *s = flagscan_new(&prog, a);
 	assert_false(flagscan_is_dead(s, asm_place(&prog, "live_elsewhere")));
 	assert_false(flagscan_is_dead(s, asm_place(&prog, "live_shared")));
+	assert_false(flagscan_is_dead(s, asm_place(&prog, "live_narrow_labels")));
+	assert_false(flagscan_is_dead(s, asm_place(&prog, "live_sum_by_thunk")));
 	assert_false(flagscan_is_dead(s, asm_place(&prog, "live_thunk")));
 	arena_free(a);
 }
