@@ -7,8 +7,8 @@
  * A data flow over each range of the original's code that has a jump through a register: a
  * register is calculated where something but such a fetch, or a copy of what is not, may have
  * written it last.  Calls calculate what they may overwrite.  All registers are where control
- * may come from code that is not followed: at landing pads, from other ranges, and where parts
- * of functions begin.
+ * may come from code that is not followed: at landing pads, from other ranges, where parts of
+ * functions begin, and where nothing is seen to lead.
  *
  * Tested by tests/unit/verify/test_counting.c.
  */
@@ -18,69 +18,61 @@
 #include "verify/effect.h"
 #include "verify/lookup.h"
 
-enum { ALL = 0xffff };
-/* Chosen, not measured: eight times as many as the Editor takes. */
-enum { MAX_SWEEPS = 64 };
+enum { ALL = 0xffff, REACHED = 0x10000 };
 
 struct flow {
 	struct verify *v;
+	struct arena *a;
 	const struct vfde *fde;
 	bool alone;			/* no other range is of its function */
-	uint16_t *calculated;		/* [fde->len] where an instruction begins */
-	bool changed;
+	/* [fde->len] where an instruction begins: registers, and REACHED */
+	uint32_t *calculated;
+	VEC(uint32_t) queue;		/* offsets where that has grown */
 };
 
 static void reach(struct flow *f, vaddr addr, uint16_t calculated)
 {
 	uint64_t off = addr - f->fde->addr;
+	uint32_t grown = off < f->fde->len ? f->calculated[off] | calculated | REACHED : 0;
 
-	if (off >= f->fde->len || (f->calculated[off] | calculated) == f->calculated[off])
+	if (off >= f->fde->len || grown == f->calculated[off])
 		return;
-	f->calculated[off] |= calculated;
-	f->changed = true;
+	f->calculated[off] = grown;
+	vec_push(f->a, &f->queue, (uint32_t)off);
 }
 
-/* REX.W mov from memory; one that names a segment has another prefix in front. */
-static bool fetches(struct bytes code)
-{
-	const uint8_t *p = code.p;
-
-	return code.n > 2 && (p[0] & 0xf8) == 0x48 && p[1] == 0x8b && p[2] < 0xc0;
-}
-
-static uint16_t behind(uint16_t before, const struct effect *e, struct bytes code)
+static uint16_t behind(uint16_t before, const struct effect *e)
 {
 	uint16_t written = e->kills | e->clobbers, as_it_was = 0;
 
 	if (e->kind == INSN_CALL || e->kind == INSN_ICALL)
 		written |= VERIFY_CALLER_SAVED;
-	if (fetches(code) || (e->op == FX_COPY && !(before >> e->b & 1)))
+	if (e->fetches || (e->op == FX_COPY && !(before >> e->b & 1)))
 		as_it_was = e->kills;
 	return (uint16_t)((before & ~written) | (written & ~as_it_was));
 }
 
-static void sweep(struct flow *f)
+/* From the instruction at that offset. */
+static void follow(struct flow *f, uint32_t off)
 {
+	const vaddr addr = f->fde->addr + off;
+	struct bytes code = verify_orig_code(f->v, addr);
 	struct effect e;
 
-	for (uint64_t off = 0; off < f->fde->len; off += e.len) {
-		const vaddr addr = f->fde->addr + off;
-		struct bytes code = verify_orig_code(f->v, addr);
-
-		if (!effect_decode(code, addr, &e)) {
-			e.len = 1;
-			reach(f, addr + 1, ALL);
-			continue;
-		}
-		if (!f->alone && verify_is_met(f->v, addr))
-			reach(f, addr, ALL);
-		uint16_t then = behind(f->calculated[off], &e, code);
-		f->v->counting.left -= f->v->counting.left > 0;
-		if (e.kind == INSN_JMP || e.kind == INSN_JCC || e.kind == INSN_LOOP)
-			reach(f, e.target, then);
-		if (e.kind != INSN_JMP && e.kind != INSN_IJMP && e.kind != INSN_RET)
-			reach(f, addr + e.len, then);
+	if (!effect_decode(code, addr, &e)) {
+		reach(f, addr + 1, ALL);
+		return;
 	}
+	if (!f->alone && verify_is_met(f->v, addr))
+		f->calculated[off] |= ALL;
+	uint16_t then = behind((uint16_t)f->calculated[off], &e);
+
+	if (e.kind == INSN_JMP || e.kind == INSN_JCC || e.kind == INSN_LOOP)
+		reach(f, e.target, then);
+	else if (e.target && e.target != f->fde->addr)	/* a call of what is no function */
+		reach(f, e.target, ALL);
+	if (e.kind != INSN_JMP && e.kind != INSN_IJMP && e.kind != INSN_RET)
+		reach(f, addr + e.len, then);
 }
 
 static void note_jumps(const struct flow *f)
@@ -93,8 +85,9 @@ static void note_jumps(const struct flow *f)
 
 		if (!effect_decode(verify_orig_code(v, addr), addr, &e))
 			e.len = 1;
-		else if (e.op == FX_JUMP &&
-			 (f->changed || (f->calculated[off] >> e.a & 1)))
+		else if (e.op == FX_JUMP && (!v->counting.left ||
+					     !(f->calculated[off] & REACHED) ||
+					     (f->calculated[off] >> e.a & 1)))
 			vec_push(v->a, &v->counting.calculated, addr);
 	}
 }
@@ -118,18 +111,16 @@ static bool jumps_through_register(const struct verify *v, const struct vfde *f)
 static void look_at(struct verify *v, struct arena *a, uint32_t fde, bool alone)
 {
 	const struct vbases *starts = &v->counting.unfollowed;
-	struct flow f = { .v = v, .fde = &v->ocfi.fde[fde], .alone = alone };
+	struct flow f = { .v = v, .a = a, .fde = &v->ocfi.fde[fde], .alone = alone };
 	uint32_t k = search_first(i, 0, starts->n, starts->v[i] < f.fde->addr);
 
 	arena_reset(a);
 	f.calculated = arena_array(a, f.fde->len, sizeof(*f.calculated));
+	reach(&f, f.fde->addr, 0);
 	for (; k < starts->n && starts->v[k] - f.fde->addr < f.fde->len; k++)
 		reach(&f, starts->v[k], ALL);
-	f.changed = true;
-	for (int i = 0; i < MAX_SWEEPS && f.changed && v->counting.left > 0; i++) {
-		f.changed = false;
-		sweep(&f);
-	}
+	for (; f.queue.n && v->counting.left; v->counting.left--)
+		follow(&f, f.queue.v[--f.queue.n]);
 	note_jumps(&f);
 }
 

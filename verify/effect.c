@@ -243,6 +243,9 @@ static void classify_write(struct effect *e, const struct full *f)
 	e->a = (uint8_t)gpr(f->op[0].reg.value);
 	switch (f->in.mnemonic) {
 	case ZYDIS_MNEMONIC_MOV:
+		e->fetches = src->type == ZYDIS_OPERAND_TYPE_MEMORY &&
+			     src->mem.segment != ZYDIS_REGISTER_FS &&
+			     src->mem.segment != ZYDIS_REGISTER_GS;
 		if (is_gpr64(src)) {
 			set_op(e, FX_COPY, e->a, gpr(src->reg.value), 0);
 			e->reads = 0;

@@ -43,6 +43,7 @@ struct effect {
 	uint8_t repeats;	/* flags written if rcx is not 0: a repeated comparison */
 	/* it may read or write memory, or end in a fault for another reason */
 	bool faults;
+	bool fetches;		/* kills has what a mov of 64 bits reads, but not by %fs, %gs */
 	bool sets_count;	/* rcx becomes a constant other than 0 */
 	bool frame, frame_read;	/* disp(%rsp) is an operand, and is read */
 	uint8_t span;		/* bytes of that; 255: unknown or larger */

@@ -317,7 +317,7 @@ static void note_label(struct verify *v, vaddr addr, uint32_t from)
 	if (v->ocfi.fde[fde].addr != addr)
 		return;
 	c->called[fde] = true;
-	if (c->asked[fde])
+	if (c->asked[fde] || v->ocfi.fragment[fde])
 		return;
 	c->asked[fde] = true;
 	c->odd |= end_of(&l, addr, (struct way){ .flags = ALL_BUT_CF }) == BY_READ;
@@ -402,8 +402,11 @@ static void note_call(struct verify *v, vaddr to)
 {
 	uint32_t fde = vcfi_find(&v->ocfi, to);
 
-	if (fde != NO_FDE)
-		v->counting.called[fde] = true;
+	if (fde == NO_FDE)
+		return;
+	v->counting.called[fde] = true;
+	if (is_inside(v, to))
+		vec_push(v->a, &v->counting.unfollowed, to);
 }
 
 /* Addresses that instructions of one FDE form, and jumps that have a table in them. */

@@ -115,10 +115,11 @@
  *       pointer, they are read soon, and not behind a computed jump to who knows where.
  *       Computed jumps go on inside of their functions by a table (A7), or to a label that an
  *       aligned word of data holds or code forms, or at a distance from such a one or from the
- *       entry that the function forms, or, where the function has no table, to what registers
- *       were calculated to hold (calculated.c); no other word that is calculated while the
- *       program runs, and kept in memory, is a label, and no return leads to one.  Who handles
- *       a signal does not look at the flags of its context.
+ *       entry that the function forms, or, where the function has no table, to what it has
+ *       calculated in registers (calculated.c).  A label that is calculated is not kept in
+ *       memory, nor handed on to another function, but to a part or a thunk: no argument is
+ *       one.  No return leads to a label.  Who handles a signal does not look at the flags of
+ *       its context.
  *       Only what counts changes flags (flagsdead.c).  Reason: the psABI says so of calls.
  *       [test_counting.c]
  *   A11 A personality routine that has no name in the file, or one of those that personality.c

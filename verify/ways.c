@@ -15,7 +15,7 @@
 #include "verify/lookup.h"
 #include "verify/tableentries.h"
 
-enum { NGPR = 16, LOAD = 0x8b, REGISTER = 0xc0, REX_R = 4 };
+enum { NGPR = 16 };
 /* Blocks of the map, which calls end as well.  A lower limit refused libproc2's generation; a
  * higher one costs time only. */
 enum { MAX_DEPTH = 8 };
@@ -47,7 +47,7 @@ static void forget(struct origin *o, uint16_t written)
 			o->through[i] = 0;
 }
 
-static void follow(struct origin *o, const struct effect *e, const uint8_t *code)
+static void follow(struct origin *o, const struct effect *e)
 {
 	const struct origin was = *o;
 	uint16_t written = e->kills | e->clobbers;
@@ -65,8 +65,8 @@ static void follow(struct origin *o, const struct effect *e, const uint8_t *code
 	if (e->op == FX_ADD)
 		set(&o->summed, e->a,
 		    was.through[e->a] == e->b + 1 || was.through[e->b] == e->a + 1);
-	if (e->len > 2 && (code[0] & 0xf8) == 0x48 && code[1] == LOAD && code[2] < REGISTER)
-		set(&o->loaded, (code[2] >> 3 & 7) | (code[0] & REX_R ? 8 : 0), true);
+	if (e->fetches)
+		o->loaded |= e->kills;
 }
 
 static int note_held(struct verify *v, const struct vholder *h, void *ctx)
@@ -172,7 +172,7 @@ static bool follow_to(struct verify *v, vaddr last, bool behind, vaddr *start, s
 		if (!effect_decode(code, at, e))
 			return false;
 		if (at < last || behind)
-			follow(out, e, code.p);
+			follow(out, e);
 	}
 	return true;
 }

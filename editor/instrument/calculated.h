@@ -8,9 +8,9 @@
 
 #include "postmorph/ir/ir.h"
 
-/* May the target of fn's computed jump be that?  Of jumps by tables the answer says nothing.
- * `part`: control goes on in the function without a call. */
-bool calculated_may_be(const struct prog *prog, const struct fn *fn, const struct ijump *jump,
-		       bool part);
+/* [fn->njump] May the target of the function's computed jump be that?  Of jumps by tables the
+ * answer says nothing.  `part`: control goes on in the function without a call. */
+const bool *calculated_find(const struct prog *prog, const struct fn *fn, bool part,
+			    struct arena *a);
 
 #endif

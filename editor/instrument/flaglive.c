@@ -83,13 +83,27 @@ static uint16_t leave(struct flaglive *l, uint32_t f, vaddr addr)
 	return prog_find_fn(l->prog, addr) == NO_FN ? 0 : FLAGS_ALL;
 }
 
+/* What is called directly, 0 if nothing is. */
+static vaddr callee(const struct flaglive *l, const struct insn *insn)
+{
+	return insn->kind == INSN_CALL ? insn_target(insn, prog_insn_bytes(l->prog, insn),
+						     prog_insn_addr(l->prog, insn)) : 0;
+}
+
 /* The function that is called there, as known_fn(). */
 static uint32_t called(const struct flaglive *l, const struct insn *insn)
 {
-	if (insn->kind != INSN_CALL)
-		return NO_FN;
-	return known_fn(l, insn_target(insn, prog_insn_bytes(l->prog, insn),
-				       prog_insn_addr(l->prog, insn)));
+	vaddr target = callee(l, insn);
+
+	return target ? known_fn(l, target) : NO_FN;
+}
+
+/* Code of this file that was not looked at. */
+static bool is_own(const struct prog *prog, vaddr addr)
+{
+	uint32_t f = prog_find_fn(prog, addr);
+
+	return f != NO_FN && prog->fn[f].skip != SKIP_PLT;
 }
 
 static uint16_t call(struct flaglive *l, const struct insn *insn, uint16_t behind)
@@ -98,7 +112,7 @@ static uint16_t call(struct flaglive *l, const struct insn *insn, uint16_t behin
 
 	if (to == NO_FN) {
 		grow(l, &l->back_all, behind);
-		return behind;
+		return is_own(l->prog, callee(l, insn)) ? FLAGS_ALL : behind;
 	}
 	grow(l, &l->back[to], behind);
 	return l->entry[to].flags | behind;

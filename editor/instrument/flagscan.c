@@ -34,7 +34,6 @@
 #include <string.h>
 
 #include "binary/decode.h"
-#include "editor/instrument/calculated.h"
 #include "editor/instrument/innerways.h"
 #include "lib/blockmap.h"
 #include "lib/err.h"
@@ -397,16 +396,15 @@ static void list_jumps(struct flagscan *s, struct arena *a)
 	s->jump = arena_array(a, n, sizeof(*s->jump));
 	for (uint32_t f = 0; f < prog->nfn; f++) {
 		const struct fn *fn = &prog->fn[f];
+		const bool *calculated = s->inner->calculated[f];
 
 		for (uint32_t i = 0; i < fn->njump; i++) {
 			const struct ijump *j = &fn->jump[i];
-			bool by_table = j->kind == JUMP_TABLE;
-
 			s->jump[s->njump++] = (struct listed){
-				prog_insn_addr(prog, &fn->insn[j->insn]), by_table,
+				prog_insn_addr(prog, &fn->insn[j->insn]),
+				j->kind == JUMP_TABLE,
 				is_direct(prog, fn, j->insn),
-				!by_table &&
-				calculated_may_be(prog, fn, j, s->inner->part[f]) };
+				!calculated || calculated[i] };
 		}
 	}
 	if (n)

@@ -49,11 +49,12 @@ static void note(struct finding *s, vaddr addr, uint32_t from)
 
 	if (f == NO_FN)
 		return;
-	s->unclear[f] |= s->prog->fn[f].entry != addr || f == from;
-	if (s->prog->fn[f].entry == addr) {
-		vec_push(s->a, &s->named, addr);
-		s->called[f] = true;
-	}
+	const struct fn *fn = &s->prog->fn[f];
+	s->unclear[f] |= fn->entry != addr || f == from;
+	s->called[f] |= fn->entry == addr;
+	for (uint32_t r = 0; r < fn->nrange; r++)	/* the Verifier knows of FDEs alone */
+		if (fn->range[r].addr == addr)
+			vec_push(s->a, &s->named, addr);
 }
 
 static bool is_in_table(const struct finding *s, vaddr at)
@@ -98,8 +99,10 @@ static void note_call(struct finding *s, vaddr target)
 {
 	uint32_t f = prog_find_fn(s->prog, target);
 
-	if (f != NO_FN)
-		s->called[f] = true;
+	if (f == NO_FN)
+		return;
+	s->called[f] = true;
+	s->part[f] |= target != s->prog->fn[f].entry;
 }
 
 static void note_leap(struct finding *s, uint32_t from, vaddr target)
@@ -283,13 +286,14 @@ const struct innerways *innerways_find(const struct prog *prog,
 	bool *any = arena_array(a, prog->nfn, sizeof(*any));
 	bool *unclear = arena_array(a, prog->nfn, sizeof(*unclear));
 	bool *loose = arena_array(a, prog->nfn, sizeof(*loose));
-	bool *part = arena_array(a, prog->nfn, sizeof(*part));
+	const bool **calculated = arena_array(a, prog->nfn, sizeof(*calculated));
 	struct finding s = { .prog = prog, .words = words, .a = a, .unclear = unclear,
-			     .loose = loose, .part = part,
+			     .loose = loose,
+			     .part = arena_array(a, prog->nfn, sizeof(*s.part)),
 			     .called = arena_array(a, prog->nfn, sizeof(*s.called)) };
 
 	*out = (struct innerways){ .any = any, .unclear = unclear, .loose = loose,
-				   .part = part };
+				   .calculated = calculated };
 	if (!words) {
 		memset(any, true, prog->nfn * sizeof(*any));
 		memset(unclear, true, prog->nfn * sizeof(*unclear));
@@ -306,7 +310,7 @@ const struct innerways *innerways_find(const struct prog *prog,
 	if (s.leap.n)
 		qsort(s.leap.v, s.leap.n, sizeof(*s.leap.v), by_from);
 	for (uint32_t i = 0; i < s.leap.n; i++)
-		part[s.leap.v[i].to] |= leads_to_part(&s, &s.leap.v[i]);
+		s.part[s.leap.v[i].to] |= leads_to_part(&s, &s.leap.v[i]);
 	inherit(&s, unclear);
 	inherit(&s, loose);
 	sort_named(&s);
@@ -315,9 +319,10 @@ const struct innerways *innerways_find(const struct prog *prog,
 
 		unclear[f] |= !fn->kept;
 		any[f] = unclear[f] || loose[f] || fn->ntable > 0;
+		if (fn->njump)
+			calculated[f] = calculated_find(prog, fn, s.part[f], a);
 		for (uint32_t i = 0; i < fn->njump; i++)
-			any[f] |= fn->jump[i].kind != JUMP_TAIL ||
-				  calculated_may_be(prog, fn, &fn->jump[i], part[f]);
+			any[f] |= fn->jump[i].kind != JUMP_TAIL || calculated[f][i];
 	}
 	out->n = sort(s.way.v, s.way.n);
 	out->way = s.way.v;

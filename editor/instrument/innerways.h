@@ -21,8 +21,8 @@ struct innerways {
 	 * label, which something else than a table leads to, be it to add a distance to it; its
 	 * own, or of a function that goes on here without a call */
 	const bool *unclear;
-	/* [nfn] control goes on there without a call, and not where a function begins */
-	const bool *part;
+	/* [nfn] calculated_find(); NULL: no jumps, or nobody knows what leads where */
+	const bool *const *calculated;
 	const bool *loose;	/* [nfn] likewise, but for jumps with a known table */
 	const struct innerway *way;	/* [n] ascending, each once */
 	uint32_t n;

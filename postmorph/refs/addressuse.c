@@ -376,6 +376,14 @@ enum jump_way address_way(struct bytes code, uint8_t *reg)
 	return way_of(&from, (uint16_t)jump);
 }
 
+struct address_origins address_origins(struct bytes code)
+{
+	struct origins from = { 0 };
+
+	(void)follow_block(code, &from);
+	return (struct address_origins){ from.fetched, from.written };
+}
+
 enum jump_way address_origin(struct bytes code, uint8_t reg)
 {
 	struct origins from = { 0 };

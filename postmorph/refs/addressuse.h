@@ -38,8 +38,14 @@ enum jump_way {
 };
 
 /* `code` is that of a block that ends in an indirect jump: where that gets its target from;
- * `reg`: if it was brought, in which register. */
+ * `reg`: in which register; not set where that is memory. */
 enum jump_way address_way(struct bytes code, uint8_t *reg);
+/* Registers that the block has written; and those that hold in the end what was fetched. */
+struct address_origins {
+	uint16_t fetched, written;
+};
+
+struct address_origins address_origins(struct bytes code);
 /* Where register `reg` got what it holds at the end of the block `code`. */
 enum jump_way address_origin(struct bytes code, uint8_t reg);
 

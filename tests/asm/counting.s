@@ -480,6 +480,54 @@ fn dead_fetched				# brought as it was fetched, or copied, or is an argument
 	jmp	*%rdx
 end dead_fetched
 
+fn dead_fetched_by_others		# a mov with a prefix, as assemblers pad with
+	jrcxz	1f
+	.byte	0x2e
+	mov	8(%rdi), %rdx
+	jmp	2f
+1:	mov	(%rdi), %rdx
+2:	place
+	jmp	*%rdx
+end dead_fetched_by_others
+
+fn dead_backwards			# by a long way against the order
+	mov	(%rdi), %rdx
+	jmp	3f
+2:	place
+	jmp	*%rdx
+	.rept	40
+1:	jmp	2b
+2:	jmp	1b
+	.endr
+3:	lea	(%rdi,%rdi), %rcx
+	jmp	2b
+end dead_backwards
+
+fn live_called_inside			# calls what is no function, and jumps there
+	place
+	call	called_inside
+	ret
+end live_called_inside
+fn called_inside
+	lea	inside_ways(%rip), %rcx
+	mov	(%rcx,%rdi,8), %rdx
+	lea	sums_from(%rip), %rcx
+	lea	(%rdx,%rcx), %rdx
+	call	1f
+	ret
+1:	.cfi_adjust_cfa_offset 8
+	pop	%rcx
+	.cfi_adjust_cfa_offset -8
+	jmp	*%rdx
+2:	sete	%al
+	ret
+	.section .rodata
+	.balign	8
+inside_ways:
+	.quad	2b - sums_from
+	.text
+end called_inside
+
 	.ifdef ELSEWHERE
 fn live_narrow_labels			# in words of four bytes
 	place

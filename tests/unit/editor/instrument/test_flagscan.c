@@ -28,7 +28,8 @@ static void flags_are_live_where_the_name_says(void **state)
 		{ "live_half_decoded", false }, { "live_distances", false },
 		{ "live_label_variable", false }, { "live_loop", false },
 		{ "live_sum", false }, { "live_brought_sum", false },
-		{ "dead_fetched", true },
+		{ "dead_fetched", true }, { "dead_fetched_by_others", true },
+		{ "dead_backwards", true }, { "live_called_inside", false },
 	};
 	struct arena *a = arena_new();
 	struct prog prog;
