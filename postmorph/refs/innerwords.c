@@ -449,9 +449,7 @@ static void look_at_distance(const struct scan *c, vaddr at, vaddr distance)
 		stay_inside(c->t, fn);
 }
 
-/* Jumps of fn may go by a word that leads there: it is in the part where fn begins, or in what
- * is a fragment of it not only by its symbol. */
-static bool may_be_jumped_to(const struct text *t, uint32_t fn, vaddr place)
+bool innerwords_may_be_jumped_to(const struct text *t, uint32_t fn, vaddr place)
 {
 	const struct fn *f = &t->prog->fn[fn];
 	uint32_t piece = text_piece(t, place);
@@ -477,7 +475,7 @@ static void look_at_address(const struct scan *c, vaddr at, vaddr place)
 	uint32_t fn = inside_of(c->t, place);
 
 	if (fn != NO_FN &&
-	    (!c->mixed || (!may_be_jumped_to(c->t, fn, place) && !is_bytes(place) &&
+	    (!c->mixed || (!innerwords_may_be_jumped_to(c->t, fn, place) && !is_bytes(place) &&
 			   is_listed(c, at, ADDRESS, place))))
 		stay_inside(c->t, fn);
 }

@@ -13,5 +13,8 @@ bool innerwords_may_hold(const struct section *s);
 bool innerwords_is_code(const struct text *t, vaddr at);
 /* Words of data lead inside; needs the jump tables of all functions that are kept. */
 void innerwords_judge(struct text *t);
+/* Jumps of fn may go by a word that leads there: it is in the part where fn begins, or in what
+ * is a fragment of it not only by its symbol. */
+bool innerwords_may_be_jumped_to(const struct text *t, uint32_t fn, vaddr place);
 
 #endif

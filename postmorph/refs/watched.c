@@ -188,7 +188,8 @@ void watched_judge(struct text *t)
 	for (uint32_t i = 0; i < t->held.n; i++) {
 		uint32_t fn = prog_find_fn(t->prog, t->held.v[i]);
 
-		if (t->prog->fn[fn].kept && !fn_has_open_jump(&t->prog->fn[fn]))
+		if (t->prog->fn[fn].kept &&
+		    !innerwords_may_be_jumped_to(t, fn, t->held.v[i]))
 			stay(t, fn);
 	}
 }

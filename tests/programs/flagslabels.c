@@ -14,6 +14,10 @@ __attribute__((noinline)) static int to_cold(long a, long b, unsigned long x)
 {
 	static void *const label[] = { &&l0, &&l1, &&l2 };
 
+	if (x > 50) {		/* a jump to the cold part, which shows whose it is */
+		chill(9);
+		return 77;
+	}
 	if (a < b) {
 		sink = 8;
 		return 32;

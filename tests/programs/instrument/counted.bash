@@ -133,6 +133,8 @@ flags_kept_across() {
 			flags_kept "$source, $cc, fixed address" $source.c $cc -O2 -w -fno-pie -no-pie
 		done
 	done
+	flags_kept "flagslabels, a cold part" flagslabels.c gcc -O1 -w -freorder-blocks-and-partition \
+		-foptimize-sibling-calls
 	flags_kept "flagsacross, by thunks" flagsacross.c gcc -O2 -w -fcf-protection=none \
 		-mindirect-branch=thunk-extern tests/programs/thunks.s
 }
