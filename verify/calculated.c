@@ -24,7 +24,6 @@ struct flow {
 	struct verify *v;
 	struct arena *a;
 	const struct vfde *fde;
-	bool alone;			/* no other range is of its function */
 	/* [fde->len] where an instruction begins: registers, and REACHED */
 	uint32_t *calculated;
 	VEC(uint32_t) queue;		/* offsets where that has grown */
@@ -63,8 +62,6 @@ static void follow(struct flow *f, uint32_t off)
 		reach(f, addr + 1, ALL);
 		return;
 	}
-	if (!f->alone && verify_is_met(f->v, addr))
-		f->calculated[off] |= ALL;
 	uint16_t then = behind((uint16_t)f->calculated[off], &e);
 
 	if (e.kind == INSN_JMP || e.kind == INSN_JCC || e.kind == INSN_LOOP)
@@ -111,12 +108,15 @@ static bool jumps_through_register(const struct verify *v, const struct vfde *f)
 static void look_at(struct verify *v, struct arena *a, uint32_t fde, bool alone)
 {
 	const struct vbases *starts = &v->counting.unfollowed;
-	struct flow f = { .v = v, .a = a, .fde = &v->ocfi.fde[fde], .alone = alone };
+	struct flow f = { .v = v, .a = a, .fde = &v->ocfi.fde[fde] };
 	uint32_t k = search_first(i, 0, starts->n, starts->v[i] < f.fde->addr);
 
 	arena_reset(a);
 	f.calculated = arena_array(a, f.fde->len, sizeof(*f.calculated));
 	reach(&f, f.fde->addr, 0);
+	for (uint64_t off = 0; off < f.fde->len && !alone; off++)
+		if (verify_is_met(v, f.fde->addr + off))
+			reach(&f, f.fde->addr + off, ALL);
 	for (; k < starts->n && starts->v[k] - f.fde->addr < f.fde->len; k++)
 		reach(&f, starts->v[k], ALL);
 	for (; f.queue.n && v->counting.left; v->counting.left--)

@@ -243,9 +243,6 @@ static void classify_write(struct effect *e, const struct full *f)
 	e->a = (uint8_t)gpr(f->op[0].reg.value);
 	switch (f->in.mnemonic) {
 	case ZYDIS_MNEMONIC_MOV:
-		e->fetches = src->type == ZYDIS_OPERAND_TYPE_MEMORY &&
-			     src->mem.segment != ZYDIS_REGISTER_FS &&
-			     src->mem.segment != ZYDIS_REGISTER_GS;
 		if (is_gpr64(src)) {
 			set_op(e, FX_COPY, e->a, gpr(src->reg.value), 0);
 			e->reads = 0;
@@ -332,10 +329,20 @@ static void classify_sum(struct effect *e, const struct full *f)
 	e->reads = 0;
 }
 
+static bool is_fetch(const struct full *f)
+{
+	const ZydisDecodedOperand *x = &f->op[0], *y = &f->op[1];
+
+	return f->in.mnemonic == ZYDIS_MNEMONIC_MOV && is_gpr64(x) &&
+	       y->type == ZYDIS_OPERAND_TYPE_MEMORY && y->mem.segment != ZYDIS_REGISTER_FS &&
+	       y->mem.segment != ZYDIS_REGISTER_GS;
+}
+
 static void classify_plain(struct effect *e, const struct full *f)
 {
 	const ZydisDecodedOperand *x = &f->op[0], *y = &f->op[1];
 
+	e->fetches = is_fetch(f);
 	if (is_kept(f, x, y)) {
 		set_op(e, FX_SPILL, gpr(y->reg.value), 0, 0);
 		e->reads = bit(gpr(ZYDIS_REGISTER_RSP));

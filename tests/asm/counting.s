@@ -485,10 +485,31 @@ fn dead_fetched_by_others		# a mov with a prefix, as assemblers pad with
 	.byte	0x2e
 	mov	8(%rdi), %rdx
 	jmp	2f
-1:	mov	(%rdi), %rdx
+1:	mov	8(%rsp), %rdx
 2:	place
 	jmp	*%rdx
 end dead_fetched_by_others
+
+fn dead_cold				# in a piece of its own
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	test	%edi, %edi
+	je	cold_at
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end dead_cold
+	.cfi_startproc
+	.cfi_def_cfa_offset 16
+	xor	%eax, %eax
+cold_at:
+	place
+	mov	8(%rdi), %rax
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	jmp	*%rax
+	.cfi_endproc
+	.balign	16
 
 fn dead_backwards			# by a long way against the order
 	mov	(%rdi), %rdx

@@ -365,7 +365,7 @@ static void counters_leave_flags_alone_that_are_read(void **state)
 		"dead_write", "dead_carry", "dead_ways", "dead_return", "dead_narrow",
 		"dead_slot", "dead_tail", "dead_trap",
 		"dead_framed", "dead_dispatched", "dead_fetched",
-		"dead_fetched_by_others", "dead_backwards" };
+		"dead_fetched_by_others", "dead_backwards", "dead_cold" };
 	enum { NLIVE = sizeof(live) / sizeof(live[0]), NDEAD = sizeof(dead) / sizeof(dead[0]) };
 	struct made m = make(program);
 	struct prog prog;

@@ -29,7 +29,8 @@ static void flags_are_live_where_the_name_says(void **state)
 		{ "live_label_variable", false }, { "live_loop", false },
 		{ "live_sum", false }, { "live_brought_sum", false },
 		{ "dead_fetched", true }, { "dead_fetched_by_others", true },
-		{ "dead_backwards", true }, { "live_called_inside", false },
+		{ "dead_backwards", true }, { "dead_cold", true },
+		{ "live_called_inside", false },
 	};
 	struct arena *a = arena_new();
 	struct prog prog;
