@@ -214,9 +214,13 @@ double decide_count_cost_s(const struct decide_runs *r)
 	return DECIDE_COUNT_RUNS * r->run_s * slow_down;
 }
 
-bool decide_counted_enough(uint32_t runs, double took_s, double cost_s)
+bool decide_counted_enough(uint32_t runs, double took_s, double spent_s, double cost_s)
 {
+	const double usual_s = cost_s / slow_down / DECIDE_COUNT_RUNS;
+	bool has_cost = usual_s > 0 && spent_s >= DECIDE_COUNT_WORTH * usual_s;
+
 	return runs >= DECIDE_COUNT_RUNS_MOST ||
+	       (runs >= DECIDE_COUNT_RUNS_LEAST && has_cost) ||
 	       (runs >= DECIDE_COUNT_RUNS && took_s * slow_down >= least_of_usual * cost_s);
 }
 

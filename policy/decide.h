@@ -140,8 +140,10 @@ bool decide_blames(unsigned deaths, double watched_s, unsigned deaths_before,
 
 /* So many are counted: a compiler's runs, each of another source, must be enough for the next
  * one's; bench/results/counted_compilers.md.  More are where these are short, up to
- * DECIDE_COUNT_RUNS_MOST (chosen). */
-enum { DECIDE_COUNT_RUNS = 16, DECIDE_COUNT_RUNS_MOST = 128 };
+ * DECIDE_COUNT_RUNS_MOST, and fewer where they have cost as much as DECIDE_COUNT_WORTH usual
+ * ones, but DECIDE_COUNT_RUNS_LEAST (chosen). */
+enum { DECIDE_COUNT_RUNS = 12, DECIDE_COUNT_RUNS_MOST = 128, DECIDE_COUNT_RUNS_LEAST = 6,
+       DECIDE_COUNT_WORTH = 2 };
 
 /* Of what samples leave uncertain so much is counted; bench/results/counted_compilers.md. */
 enum { DECIDE_COUNT_PCT = 95 };
@@ -163,10 +165,10 @@ extern const char *const decide_count_text[];	/* a few words each */
 double decide_open_gain(const struct decide_module *m, double open);
 /* CPU time that counting is expected to take from those who run the module, all in all. */
 double decide_count_cost_s(const struct decide_runs *r);
-/* Are so many runs enough, which took so much CPU time, where all were expected to cost cost_s
- * (of decide_count_cost_s(); 0: not known)?  Runs that are short beside the usual tell little
- * of these, such as a compiler's by `configure`. */
-bool decide_counted_enough(uint32_t runs, double took_s, double cost_s);
+/* Are so many runs enough, which took so much CPU time, spent_s of it by counting, where all
+ * were expected to cost cost_s (of decide_count_cost_s(); 0: not known)?  Runs that are short
+ * beside the usual tell little of these, such as a compiler's by `configure`. */
+bool decide_counted_enough(uint32_t runs, double took_s, double spent_s, double cost_s);
 /* CPU time that counting may take within a day: what the policy grants the module, or else what
  * it should bring back. */
 double decide_count_most_s(const struct policy *p, double gain);

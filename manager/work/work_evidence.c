@@ -139,7 +139,9 @@ double work_counting_cost_s(const struct store_counting *c)
 
 bool work_counting_has_enough(const struct store_counting *c)
 {
-	return decide_counted_enough(c->runs, c->took_s, c->expected_s);
+	double spent_s = c->burst_s > 0 ? 0 : work_counting_cost_s(c);
+
+	return decide_counted_enough(c->runs, c->took_s, spent_s, c->expected_s);
 }
 
 bool work_counting_has_spent(const struct store_counting *c)

@@ -67,7 +67,7 @@ static void what_is_left_open_is_counted_if_it_is_worth_it(void **state)
 
 static void only_short_runs_are_counted(void **state)
 {
-	struct policy p = { .min_gain_ppm = 50, .module_count_cpu_per_day_s = 2400 };
+	struct policy p = { .min_gain_ppm = 50, .module_count_cpu_per_day_s = 1800 };
 	struct decide_module m = open_module();
 
 	(void)state;
@@ -79,9 +79,9 @@ static void only_short_runs_are_counted(void **state)
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_LONG_RUNS);
 	m.runs.run_s = NAN;
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_NO_RUNS);
-	m.runs = (struct decide_runs){ .run_s = 1, .next_s = 81 };
+	m.runs = (struct decide_runs){ .run_s = 1, .next_s = 61 };
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT);
-	m.runs.next_s = 79;		/* 16 of them are more than a fifth of it */
+	m.runs.next_s = 59;		/* 12 of them are more than a fifth of it */
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_LONG_RUNS);
 }
 
@@ -92,10 +92,10 @@ static void counting_has_a_budget(void **state)
 	struct decide_module m = open_module();
 
 	(void)state;
-	assert_true(near(decide_count_cost_s(&m.runs), 4));
-	m.runs.own_spent_s = 514;
-	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT);
+	assert_true(near(decide_count_cost_s(&m.runs), 3));
 	m.runs.own_spent_s = 515;
+	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT);
+	m.runs.own_spent_s = 516;
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_COST);
 	p.module_count_cpu_per_day_s = 519;	/* the policy grants more, to it */
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT);
@@ -103,26 +103,39 @@ static void counting_has_a_budget(void **state)
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_COST);
 	m.runs.own_spent_s = 0;
 	p.count_cpu_per_day_s = 600;		/* to all */
-	m.runs.spent_s = 596;
+	m.runs.spent_s = 597;
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT);
-	m.runs.spent_s = 596.5;
+	m.runs.spent_s = 597.5;
 	assert_int_equal(decide_counts(&p, &m, 0.6), DECIDE_COUNT_COST);
 }
 
-/* Sixteen runs of 1 s each cost 4 s; half of their time, or many short ones, are enough. */
+/* Twelve runs of 1 s each cost 3 s; half of their time, or many short ones, are enough. */
 static void short_runs_tell_little(void **state)
 {
 	struct decide_module m = open_module();
 	double cost_s = decide_count_cost_s(&m.runs);
 
 	(void)state;
-	assert_false(decide_counted_enough(15, 100, cost_s));
-	assert_true(decide_counted_enough(16, 8, cost_s));
-	assert_false(decide_counted_enough(16, 7.9, cost_s));
-	assert_false(decide_counted_enough(127, 7.9, cost_s));
-	assert_true(decide_counted_enough(128, 0, cost_s));
-	assert_true(decide_counted_enough(16, 0, 0));	/* what is usual is not known */
-	assert_false(decide_counted_enough(15, 0, 0));
+	assert_false(decide_counted_enough(11, 100, 0, cost_s));
+	assert_true(decide_counted_enough(12, 6, 0, cost_s));
+	assert_false(decide_counted_enough(12, 5.9, 0, cost_s));
+	assert_false(decide_counted_enough(127, 5.9, 0, cost_s));
+	assert_true(decide_counted_enough(128, 0, 0, cost_s));
+	assert_true(decide_counted_enough(12, 0, 0, 0));	/* what is usual is not known */
+	assert_false(decide_counted_enough(11, 0, 0, 0));
+}
+
+/* A usual run takes 1 s. */
+static void fewer_runs_are_enough_where_they_cost_much(void **state)
+{
+	struct decide_module m = open_module();
+	double cost_s = decide_count_cost_s(&m.runs);
+
+	(void)state;
+	assert_true(decide_counted_enough(6, 8, 2, cost_s));
+	assert_false(decide_counted_enough(6, 8, 1.99, cost_s));
+	assert_false(decide_counted_enough(5, 8, 3, cost_s));
+	assert_false(decide_counted_enough(6, 8, 2, 0));	/* what is usual is not known */
 }
 
 static void the_policy_decides_and_a_crash_before_it(void **state)
@@ -639,6 +652,7 @@ int main(void)
 		cmocka_unit_test(only_short_runs_are_counted),
 		cmocka_unit_test(counting_has_a_budget),
 		cmocka_unit_test(short_runs_tell_little),
+		cmocka_unit_test(fewer_runs_are_enough_where_they_cost_much),
 		cmocka_unit_test(the_policy_decides_and_a_crash_before_it),
 		cmocka_unit_test(what_does_not_end_is_counted_in_bursts_if_it_may_be),
 		cmocka_unit_test(a_process_that_sleeps_tells_nothing),

@@ -22,7 +22,7 @@ static struct store_counting begin_counting(void)
 {
 	struct store_counting c = { .module = m.id, .generation = m.present,
 				    .original = m.original, .begun_ns = store_now_ns(),
-				    .runs = 8, .expected_s = 1, .most_s = 4 };
+				    .runs = 8, .expected_s = 0.75, .most_s = 4 };
 	struct err err;
 
 	assert_int_equal(store_counting_put(w.store, &c, &err), 0);
@@ -288,7 +288,7 @@ static void what_has_counted_enough_goes(void **state)
 	work_count_end(&w);
 	assert_int_equal(restores, 1);
 	assert_string_equal(last_event(), "restored: original in the place of generation 1, "
-			    "which has counted 16 runs");
+			    "which has counted 12 runs");
 	is_to_be_laid_out(DECIDE_COUNT_RUNS);
 }
 
@@ -299,12 +299,12 @@ static void short_runs(uint32_t runs)
 
 	policy_says("auto");
 	c.runs = runs;
-	c.took_s = 1.9;
+	c.took_s = 1.4;
 	assert_int_equal(store_counting_put(w.store, &c, &err), 0);
 	work_count_end(&w);
 }
 
-/* 4 s are what sixteen usual ones take. */
+/* 3 s are what twelve usual ones take. */
 static void many_short_runs_go(void **state)
 {
 	(void)state;
