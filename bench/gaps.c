@@ -13,7 +13,9 @@
  * lost is what these took beyond the median, as a part of the slice.  One longer by over
  * LONG_US is another program's turn, or the hypervisor's: it is left out.  Of the interrupted
  * ones those are the clock's ticks that come at the same time of each HZ-th (-z, 250) of a
- * second, which is the time at which most of them come.  Prints, in one line,
+ * second, which is the time at which most of them come, within LATE_US behind the one that
+ * /proc/timer_list tells: the hypervisor has ticks of its own, at another time.  Prints, in one
+ * line,
  *
  *	lost_off_pct MEAN lost_on_pct MEAN added_pct ESTIMATE low LOW high HIGH
  *	tick_off_us MEAN tick_on_us MEAN tick_pct ESTIMATE tick_low LOW tick_high HIGH
@@ -37,7 +39,7 @@
 #include "bench/shift.h"
 
 enum { PAIRS_MAX = 2000, SOME = 1 << 14, LONGER_MAX = 1 << 18, SHORT_CYCLES = 300, LONG_US = 50,
-       SETTLE_US = 20000, FIRST_MS = 20, BINS = 400 };
+       SETTLE_US = 20000, FIRST_MS = 20, BINS = 400, LATE_US = 60 };
 
 static const uint8_t add[] = { 0x48, 0x83, 0xc0, 0x01 };	/* add $1, %rax */
 
@@ -47,6 +49,7 @@ struct options {
 	const char *on, *off;
 	void (*piece)(void);
 	double per_us;		/* cycles of the time-stamp counter */
+	uint64_t tick_ns;	/* when there was one, by CLOCK_MONOTONIC; 0: not known */
 };
 
 /* What a slice has seen. */
@@ -67,20 +70,38 @@ static void die(const char *what)
 	exit(2);
 }
 
-static uint64_t now_ns(void)
+static uint64_t time_ns(clockid_t clock)
 {
 	struct timespec t;
 
-	(void)clock_gettime(CLOCK_MONOTONIC_RAW, &t);	/* cannot fail for this clock */
+	(void)clock_gettime(clock, &t);	/* cannot fail for these clocks */
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* A time at which the CPU had a tick; 0: the kernel does not tell. */
+static uint64_t some_tick_ns(int cpu)
+{
+	FILE *f = fopen("/proc/timer_list", "r");
+	unsigned long long tick = 0;
+	int at = -1;
+	char line[256];
+
+	while (f && !tick && fgets(line, sizeof(line), f)) {
+		(void)sscanf(line, "cpu: %d", &at);
+		if (at == cpu)
+			(void)sscanf(line, " .last_tick : %llu", &tick);
+	}
+	if (f)
+		(void)fclose(f);	/* only read */
+	return tick;
 }
 
 static double cycles_per_us(void)
 {
-	uint64_t t0 = now_ns(), c0 = __rdtsc(), t1;
+	uint64_t t0 = time_ns(CLOCK_MONOTONIC_RAW), c0 = __rdtsc(), t1;
 
 	do
-		t1 = now_ns();
+		t1 = time_ns(CLOCK_MONOTONIC_RAW);
 	while (t1 - t0 < 200000000);
 	return (double)(__rdtsc() - c0) * 1000.0 / (double)(t1 - t0);
 }
@@ -118,18 +139,38 @@ static unsigned bin_of(uint64_t at, double period)
 	return (unsigned)(fmod((double)at, period) / period * BINS) % BINS;
 }
 
-/* Adds to *out the ticks among the m pieces; `median` is what a piece takes otherwise. */
-static void count_ticks(const struct options *o, const struct longer *longer, unsigned m,
-			double median, double seconds, struct slice *out)
+/* The bin that ticks end in, which with the next one has most of the m pieces. */
+static unsigned find_bin(const struct options *o, const struct longer *longer, unsigned m,
+			 uint64_t begin_ns)
 {
-	unsigned at[BINS] = { 0 }, best = 0, n = 0;
-	double period = o->per_us * 1e6 / o->hz, sum = 0;
+	const double period = o->per_us * 1e6 / o->hz;
+	const int64_t since = (int64_t)(o->tick_ns - begin_ns), one = 1000000000 / o->hz;
+	unsigned at[BINS] = { 0 }, first = 0, n = BINS, best;
 
+	if (o->tick_ns) {
+		first = (unsigned)((since % one + one) % one * BINS / one) % BINS;
+		n = LATE_US * o->hz / (1000000 / BINS);
+	}
+	best = first;
 	for (unsigned i = 0; i < m; i++)
 		at[bin_of(longer[i].at, period)]++;
-	for (unsigned b = 0; b < BINS; b++)
+	for (unsigned i = 0; i < n; i++) {
+		unsigned b = (first + i) % BINS;
+
 		if (at[b] + at[(b + 1) % BINS] > at[best] + at[(best + 1) % BINS])
 			best = b;
+	}
+	return best;
+}
+
+/* Adds to *out the ticks among the m pieces; `median` is what a piece takes otherwise. */
+static void count_ticks(const struct options *o, const struct longer *longer, unsigned m,
+			uint64_t begin_ns, double median, double seconds, struct slice *out)
+{
+	const unsigned best = find_bin(o, longer, m, begin_ns);
+	double period = o->per_us * 1e6 / o->hz, sum = 0;
+	unsigned n = 0;
+
 	for (unsigned i = 0; i < m; i++) {
 		unsigned b = bin_of(longer[i].at, period);
 
@@ -149,6 +190,7 @@ static struct slice measure(const struct options *o, unsigned ms, double *median
 {
 	static uint32_t recent[SOME];
 	static struct longer longer[LONGER_MAX];
+	const uint64_t begin_ns = time_ns(CLOCK_MONOTONIC);
 	uint64_t begin = __rdtsc(), last = begin;
 	uint64_t end = begin + (uint64_t)(1000.0 * ms * o->per_us);
 	uint64_t least = (uint64_t)(*median + SHORT_CYCLES + *median / 16);
@@ -182,7 +224,7 @@ static struct slice measure(const struct options *o, unsigned ms, double *median
 		double seconds = ours / o->per_us / 1e6;
 		s.lost_pct = 100 * lost / ours;
 		s.interrupts_s = interrupts / seconds;
-		count_ticks(o, longer, m, *median, seconds, &s);
+		count_ticks(o, longer, m, begin_ns, *median, seconds, &s);
 	}
 	return s;
 }
@@ -258,6 +300,7 @@ int main(int argc, char **argv)
 				 &(struct sched_param){ 1 });
 	o.per_us = cycles_per_us();
 	o.piece = make_piece(o.kib);
+	o.tick_ns = some_tick_ns(o.cpu);
 	for (unsigned i = 0; i < o.pairs; i++) {
 		struct slice s[2];
 		bool first = i % 2;
