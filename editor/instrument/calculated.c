@@ -53,6 +53,7 @@ static void follow(struct flow *f, uint32_t id)
 static void find_calculated(struct flow *f, bool part)
 {
 	const struct fn *fn = f->fn;
+	const bool all = part || fn->nrange > 1;
 
 	f->behind = arena_array(f->a, fn->nblock, sizeof(*f->behind));
 	f->calculated = arena_array(f->a, fn->nblock, sizeof(*f->calculated));
@@ -61,10 +62,10 @@ static void find_calculated(struct flow *f, bool part)
 		const struct block *b = &fn->block[i];
 
 		f->behind[i] = address_origins(code_of(f, b));
-		if (i == 0 && !part)
-			reach(f, i, 0);
-		else if (part || fn->nrange > 1 || b->pinned || b->landing)
+		if (all || (i > 0 && (b->pinned || b->landing)))
 			reach(f, i, ALL);
+		else if (i == 0)
+			reach(f, i, 0);
 	}
 	for (uint32_t t = 0; t < fn->ntable; t++)
 		for (uint32_t k = 0; k < fn->table[t].nentry; k++)
