@@ -490,6 +490,26 @@ fn dead_fetched_by_others		# a mov with a prefix, as assemblers pad with
 	jmp	*%rdx
 end dead_fetched_by_others
 
+fn dead_copied				# fetched, and copied in the same block
+	place
+	mov	(%rdi), %rdx
+	mov	%rdx, %rax
+	jmp	*%rax
+end dead_copied
+
+fn live_behind_call			# which may overwrite the register
+	mov	(%rdi), %rax
+	call	loops
+	place
+	jmp	*%rax
+end live_behind_call
+
+fn live_unreached			# by no way that is seen
+	ret
+	place
+	jmp	*%rdx
+end live_unreached
+
 fn dead_cold				# in a piece of its own
 	push	%rbx
 	.cfi_adjust_cfa_offset 8

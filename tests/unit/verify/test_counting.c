@@ -360,12 +360,13 @@ static void counters_leave_flags_alone_that_are_read(void **state)
 		"live_run_into", "live_again", "live_framed",
 		"live_half_known", "live_half_decoded", "live_distances",
 		"live_label_variable", "live_loop", "live_any_label",
-		"live_sum", "live_brought_sum", "live_called_inside" };
+		"live_sum", "live_brought_sum", "live_called_inside",
+		"live_behind_call" };
 	static const char *const dead[] = {
 		"dead_write", "dead_carry", "dead_ways", "dead_return", "dead_narrow",
 		"dead_slot", "dead_tail", "dead_trap",
 		"dead_framed", "dead_dispatched", "dead_fetched",
-		"dead_fetched_by_others", "dead_backwards", "dead_cold" };
+		"dead_fetched_by_others", "dead_backwards", "dead_cold", "dead_copied" };
 	enum { NLIVE = sizeof(live) / sizeof(live[0]), NDEAD = sizeof(dead) / sizeof(dead[0]) };
 	struct made m = make(program);
 	struct prog prog;

@@ -30,6 +30,8 @@ static void flags_are_live_where_the_name_says(void **state)
 		{ "live_sum", false }, { "live_brought_sum", false },
 		{ "dead_fetched", true }, { "dead_fetched_by_others", true },
 		{ "dead_backwards", true }, { "dead_cold", true },
+		{ "dead_copied", true }, { "live_behind_call", false },
+		{ "live_unreached", false },
 		{ "live_called_inside", false },
 	};
 	struct arena *a = arena_new();
