@@ -292,6 +292,22 @@ static void what_has_counted_enough_goes(void **state)
 	is_to_be_laid_out(DECIDE_COUNT_RUNS);
 }
 
+/* 0.25 s are what a usual one takes, and 0.6 s have been spent. */
+static void few_that_cost_much_are_enough(void **state)
+{
+	const struct store_counting_speed speed = { .all_s = 1.5, .samples = 1000,
+						    .module_s = 1.5, .usual_module_s = 0.9 };
+
+	(void)state;
+	counts(DECIDE_COUNT_RUNS_LEAST - 1, &speed);
+	work_count_end(&w);
+	assert_int_equal(restores, 0);
+	counts(DECIDE_COUNT_RUNS_LEAST, &speed);
+	work_count_end(&w);
+	assert_int_equal(restores, 1);
+	is_to_be_laid_out(DECIDE_COUNT_RUNS_LEAST);
+}
+
 static void short_runs(uint32_t runs)
 {
 	struct store_counting c = begin_counting();
@@ -450,6 +466,7 @@ int main(void)
 		TEST(what_counts_and_is_too_slow_goes),
 		TEST(what_counts_and_costs_too_much_goes),
 		TEST(what_has_counted_enough_goes),
+		TEST(few_that_cost_much_are_enough),
 		TEST(many_short_runs_go),
 		TEST(what_counted_for_another_daemon_goes),
 		TEST(what_cannot_go_does_not_keep_the_others),
