@@ -3,10 +3,10 @@
 #
 #   B=build bench/overhead.sh
 #
-# With morphd sampling, by the default policy, and with morphd paused; with perf record -F 1024 -a and
-# without; with sysprof and without, each in pairs in turns: first what interrupts take, in short slices
-# (bench/gaps.c), which is narrow enough to tell 0.01 %; then nine kinds of programs and three strawmen,
-# many short runs of each.  Then what the store keeps of each module.  On a quiet machine; about 50 minutes.
+# First what interrupts take, in short slices (bench/gaps.c), which is narrow enough to tell 0.01 %: with the
+# kernel's events as the Monitor opens them and without (bench/sampler.c).  Then nine kinds of programs and
+# three strawmen, many short runs of each, with morphd sampling, by the default policy, and with morphd
+# paused.  Both with perf record -F 1024 -a and without, and with sysprof and without; in pairs, in turns.  Then what the store keeps of each module.  On a quiet machine; about 50 minutes.
 #
 #   GAPS=300        pairs of slices of 200 ms
 #   PAIRS=300       pairs of runs with Morph
@@ -61,6 +61,16 @@ start_morph() {
 	echo "$B/morphctl --socket $T/sock pause" >"$T/morph.off"
 }
 ctl() { "$B/morphctl" --socket "$T/sock" "$@"; }
+
+# The kernel's side alone, with options of sampler: $T/NAME.on, $T/NAME.off.
+make_events() {		# NAME [OPTION]
+	local pid
+	"$B/bench/sampler" ${2:-} "$T/$1.is" &
+	pid=$!
+	helpers="$helpers $pid"
+	echo "kill -USR1 $pid; $(waiting "grep -q on $T/$1.is")" >"$T/$1.on"
+	echo "kill -USR2 $pid; $(waiting "grep -q off $T/$1.is")" >"$T/$1.off"
+}
 
 make_perf() {
 	cat >"$T/perf.on" <<-END
@@ -181,7 +191,6 @@ row() {			# SAMPLER NAME: cells
 		END { if (!found) printf "- | - | - |" }' "$T/$1.result"
 }
 
-start_morph
 names=
 while read -r name paper program kib; do
 	[ -z "${PROGRAMS:-}" ] || [[ " $PROGRAMS " == *" $name "* ]] || continue
@@ -193,15 +202,17 @@ while read -r name paper program kib; do
 done < <(workloads)
 
 begun=$SECONDS
+make_events ticks
+make_events registers -r
 for kib in $([ "$GAPS" -gt 0 ] && echo 0 $((l2_kib / 2)) "$l2_kib"); do
 	echo "gaps, $kib KiB, after $((SECONDS - begun)) s" >&2
-	ctl resume
-	gaps morph "$GAPS" "$kib"
-	ctl pause
+	gaps ticks "$GAPS" "$kib"
+	gaps registers "$GAPS" "$kib"
 	for o in $others; do
 		gaps "$o" "$OTHERS" "$kib"
 	done
 done
+start_morph
 for n in $names; do
 	name=${n%%:*}
 	echo "$name, after $((SECONDS - begun)) s" >&2
@@ -222,11 +233,12 @@ ctl status --sync >/dev/null 2>&1
 
 result "overhead-$(processor_vendor)" "What programs lose to Morph, and what Morph keeps of them"
 cat <<-END
-Tables 4 and 5 of Zhang et al. (SOSP 1997), whose overheads are 0.07 to 0.24 %, strawmen 0.07, 0.50 and 0.17 %. morphd samples, clock $clock, or
-is paused, in turns.
+Tables 4 and 5 of Zhang et al. (SOSP 1997), whose overheads are 0.07 to 0.24 %, strawmen 0.07, 0.50 and 0.17 %.
 
 ## What interrupts take
 
+The kernel's events as the Monitor opens them, by the default policy, or none; while it wants registers, each sample
+has them with the stack and memory that they point to.
 Slices of 200 ms on one CPU, $GAPS pairs ($OTHERS for the others), in which code of so many KiB runs again and again and the time-stamp
 counter is read each time: what took longer than the median by less than 50 us was interrupted. Lost: without the sampler. Added: by all
 interrupts. A tick: what the clock's interrupts take, with what they displace from the caches, and how much longer they take by the
@@ -235,11 +247,11 @@ Wilcoxon's signed ranks. Left out: time of other programs and of the hypervisor.
 
 | sampler | code | lost, % | added, % | a tick, us | with it, us | added by ticks, % | interrupts a second, and with it | left out, % |
 |---|---|---:|---:|---:|---:|---:|---:|---:|
-$(gaps_rows morph Morph; for o in $others; do gaps_rows "$o" "$o"; done)
+$(gaps_rows ticks Morph; gaps_rows registers "Morph, while it wants registers"; for o in $others; do gaps_rows "$o" "$o"; done)
 
 ## What programs take longer
 
-$PAIRS pairs of short runs. The program is pinned to one CPU; its CPU time, in which time taken by interrupts ends up, is compared.
+$PAIRS pairs of short runs; morphd samples, clock $clock, or is paused, in turns. The program is pinned to one CPU; its CPU time, in which time taken by interrupts ends up, is compared.
 Own: CPU time of the sampler's own processes, of one CPU, while the program runs.
 
 | program | in the paper | paused, ms | Morph: added, % | Morph: own, % |

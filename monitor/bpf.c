@@ -6,6 +6,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -102,12 +103,12 @@ int bpf_map(enum bpf_map_type type, unsigned value_bytes, unsigned entries, unsi
 	return fd;
 }
 
-int bpf_program(const struct bpf_code *c, bool tracepoint, struct err *err)
+int bpf_program(const struct bpf_code *c, enum bpf_prog_type type, struct err *err)
 {
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
-	attr.prog_type = tracepoint ? BPF_PROG_TYPE_TRACEPOINT : BPF_PROG_TYPE_PERF_EVENT;
+	attr.prog_type = type;
 	attr.insns = (uintptr_t)c->insn;
 	attr.insn_cnt = c->n;
 	/* what reads users' memory asks for it */
@@ -125,6 +126,20 @@ int bpf_attach(int program, int event_fd, struct err *err)
 	return err_set(err, ERR_SYS, "BPF program: attaching it: %s", strerror(errno));
 }
 
+int bpf_trace(int program, const char *tracepoint, struct err *err)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.raw_tracepoint.name = (uintptr_t)tracepoint;
+	attr.raw_tracepoint.prog_fd = (uint32_t)program;
+	int fd = bpf(BPF_RAW_TRACEPOINT_OPEN, &attr);
+	if (fd < 0)
+		return err_set(err, ERR_SYS, "BPF program: running it at %s: %s", tracepoint,
+			       strerror(errno));
+	return fd;
+}
+
 int bpf_lead_out(int map, unsigned cpu, int event_fd, struct err *err)
 {
 	union bpf_attr attr;
@@ -136,4 +151,47 @@ int bpf_lead_out(int map, unsigned cpu, int event_fd, struct err *err)
 	if (bpf(BPF_MAP_UPDATE_ELEM, &attr) == 0)
 		return 0;
 	return err_set(err, ERR_SYS, "BPF map of CPU %u: %s", cpu, strerror(errno));
+}
+
+/* --- a switch --- */
+
+enum { SWITCH_BYTES = 4096 };
+
+int bpf_switch_new(struct bpf_switch *s, struct err *err)
+{
+	s->on = NULL;
+	s->fd = bpf_map(BPF_MAP_TYPE_ARRAY, 8, 1, BPF_F_MMAPABLE, err);
+	if (s->fd < 0)
+		return -1;
+	void *p = mmap(NULL, SWITCH_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, s->fd, 0);
+	if (p == MAP_FAILED)
+		return err_set(err, ERR_SYS, "BPF map: mmap: %s", strerror(errno));
+	s->on = p;
+	return 0;
+}
+
+void bpf_switch_free(struct bpf_switch *s)
+{
+	if (s->on)
+		munmap(s->on, SWITCH_BYTES);
+	if (s->fd >= 0)
+		close(s->fd);
+	*s = (struct bpf_switch)BPF_SWITCH_NONE;
+}
+
+void bpf_switch(struct bpf_switch *s, uint64_t to)
+{
+	__atomic_store_n(s->on, to, __ATOMIC_RELAXED);	/* nothing else hangs on it */
+}
+
+void bpf_switch_read(struct bpf_code *c, const struct bpf_switch *s)
+{
+	bpf_set_wide(c, R1, BPF_PSEUDO_MAP_VALUE, (uint32_t)s->fd);
+	bpf_load(c, R0, R1, 0);
+}
+
+unsigned bpf_switched_off(struct bpf_code *c, const struct bpf_switch *s)
+{
+	bpf_switch_read(c, s);
+	return bpf_jump(c, BPF_JEQ, 0);
 }

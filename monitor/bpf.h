@@ -41,10 +41,27 @@ void bpf_return(struct bpf_code *c, int imm);
 /* Descriptors, or -1. */
 int bpf_map(enum bpf_map_type type, unsigned value_bytes, unsigned entries, unsigned flags,
 	    struct err *err);
-int bpf_program(const struct bpf_code *c, bool tracepoint, struct err *err);
+int bpf_program(const struct bpf_code *c, enum bpf_prog_type type, struct err *err);
 /* Runs the program with an event; of a tracepoint, one event is for all CPUs. */
 int bpf_attach(int program, int event_fd, struct err *err);
+/* Runs a program of BPF_PROG_TYPE_RAW_TRACEPOINT where the kernel meets that tracepoint, until
+ * the descriptor that it returns is closed. */
+int bpf_trace(int program, const char *tracepoint, struct err *err);
 /* The event of one CPU that programs write to by the map, of BPF_MAP_TYPE_PERF_EVENT_ARRAY. */
 int bpf_lead_out(int map, unsigned cpu, int event_fd, struct err *err);
+
+/* A switch in memory that programs look at, at first 0, which is off. */
+struct bpf_switch {
+	int fd;
+	uint64_t *on;
+};
+#define BPF_SWITCH_NONE { -1, NULL }
+int bpf_switch_new(struct bpf_switch *s, struct err *err);	/* -1: to be freed, too */
+void bpf_switch_free(struct bpf_switch *s);
+void bpf_switch(struct bpf_switch *s, uint64_t to);	/* needs no privileges */
+/* R0: what it is switched to.  Changes R1. */
+void bpf_switch_read(struct bpf_code *c, const struct bpf_switch *s);
+/* Besides returns the jump of what is off. */
+unsigned bpf_switched_off(struct bpf_code *c, const struct bpf_switch *s);
 
 #endif

@@ -12,6 +12,7 @@
 #include <linux/btf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -165,39 +166,43 @@ int kernel_field_in(struct bytes btf, const char *in, const char *field, uint32_
 	return rc;
 }
 
-/* The kernel says the right size of this file. */
-static int read_whole(int fd, uint8_t **out, size_t *n)
+/* The kernel says the right size of this file.  In pages of its own, so that they are given
+ * back at once: .p == NULL when it cannot be read. */
+static struct bytes read_whole(int fd)
 {
-	off_t size = lseek(fd, 0, SEEK_END);
+	off_t size = lseek(fd, 0, SEEK_END), n = 0;
 
 	if (size <= 0 || size > MAX_BYTES)
-		return -1;
-	*out = memory_grow(NULL, (size_t)size, 1);
-	for (*n = 0; *n < (size_t)size; ) {
-		ssize_t k = pread(fd, *out + *n, (size_t)size - *n, (off_t)*n);
+		return (struct bytes){ NULL, 0 };
+	uint8_t *p = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		return (struct bytes){ NULL, 0 };
+	while (n < size) {
+		ssize_t k = pread(fd, p + n, (size_t)(size - n), n);
 
 		if (k <= 0)
 			break;
-		*n += (size_t)k;
+		n += k;
 	}
-	return *n == (size_t)size ? 0 : -1;
+	if (n == size)
+		return (struct bytes){ p, (uint64_t)size };
+	munmap(p, (size_t)size);
+	return (struct bytes){ NULL, 0 };
 }
 
 int kernel_field(const char *in, const char *field, uint32_t *out, struct err *err)
 {
 	static const char path[] = "/sys/kernel/btf/vmlinux";
-	uint8_t *p = NULL;
-	size_t n = 0;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return err_set(err, ERR_SYS, "'%s': %s", path, strerror(errno));
-	int rc = read_whole(fd, &p, &n);
-	if (rc < 0)
-		err_set(err, ERR_SYS, "'%s': cannot be read", path);
-	else
-		rc = kernel_field_in((struct bytes){ p, n }, in, field, out, err);
+	struct bytes btf = read_whole(fd);
 	close(fd);
-	free(p);
+	if (!btf.p)
+		return err_set(err, ERR_SYS, "'%s': cannot be read", path);
+	int rc = kernel_field_in(btf, in, field, out, err);
+	munmap((void *)(uintptr_t)btf.p, btf.n);
 	return rc;
 }

@@ -251,6 +251,9 @@ static void put_out(struct merge *m, struct source *s,
 	struct spool_event ev;
 
 	switch (perf_decode(&m->format, s->record, &ev)) {
+	case PERF_STATELESS:
+		m->counts.private++;
+		/* fall through */
 	case PERF_EVENT:
 		if (ev.time_ns < m->last_ns) {
 			ev.time_ns = m->last_ns;

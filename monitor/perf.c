@@ -13,6 +13,9 @@
  * fifth is what perf_memory.h writes through, in front of the samples of the third.  The last
  * takes branch stacks (perf_branches.h), whatever the clock is.
  *
+ * Ticks of all processes cost half as much by perf_sampler.h as by events: where that can be
+ * had, the first and the third are those that it writes through, and sample nothing themselves.
+ *
  * CLOCKS
  *   tick       the tracepoint of perf_tick.h, every hit that is a tick: no interrupt is added.
  *              The filter drops others and the idle task in the kernel.  Where in the kernel it
@@ -40,10 +43,12 @@
 #include <unistd.h>
 
 #include "lib/err.h"
+#include "lib/memory.h"
 #include "monitor/kernelnames.h"
 #include "monitor/perf_branches.h"
 #include "monitor/perf_crash.h"
 #include "monitor/perf_memory.h"
+#include "monitor/perf_sampler.h"
 #include "monitor/perf_sysfs.h"
 
 /* From the tracepoint to what its interrupt has interrupted; 6 on Linux 6.18, 4 by the
@@ -267,9 +272,9 @@ static int open_dummy(int *out, unsigned cpu, const struct perf_options *options
 	return 1;
 }
 
-/* `wakes`: each record wakes the reader. */
-static int open_output(unsigned cpu, const struct perf_set *set,
-		       const struct perf_options *options, bool wakes, struct err *err)
+/* What BPF's records look like; `wakes`: each one wakes the reader. */
+static struct perf_event_attr output_attr(const struct perf_set *set,
+					  const struct perf_options *options, bool wakes)
 {
 	struct perf_event_attr attr = common_attr(options);
 
@@ -283,7 +288,13 @@ static int open_output(unsigned cpu, const struct perf_set *set,
 		attr.watermark = 0;
 		attr.wakeup_events = 1;
 	}
-	int fd = event_open(&attr, PERF_PID_ALL, cpu);
+	return attr;
+}
+
+static int open_output(unsigned cpu, const struct perf_event_attr *attr, struct err *err)
+{
+	int fd = event_open(attr, PERF_PID_ALL, cpu);
+
 	return fd < 0 ? refused(cpu, "what BPF writes", err) : fd;
 }
 
@@ -332,12 +343,79 @@ static int open_clock(struct perf_set *set, const struct perf_options *options,
 	return set->ncpu ? 0 : err_set(err, ERR_SYS, "no CPU is online");
 }
 
+/* The events of a CPU that the program writes through. */
+static int lead_program(const struct perf_set *set, unsigned cpu,
+			const struct perf_options *options, int fd[2], struct err *err)
+{
+	struct perf_event_attr attr[2] = { output_attr(set, options, false) };
+
+	attr[1] = state_attr(&attr[0], options);
+	attr[1].sample_type |= PERF_SAMPLE_REGS_USER;
+	for (unsigned state = 0; state <= (options->state == PERF_STATE_SWITCHED); state++) {
+		fd[state] = open_output(cpu, &attr[state], err);
+		if (fd[state] < 0 ||
+		    perf_sampler_output(set->sampler, state, cpu, fd[state], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* In their places, or, when not `whole`, none. */
+static void take_program(struct perf_set *set, int (*fd)[2], bool whole)
+{
+	for (unsigned i = 0; i < set->ncpu; i++) {
+		int *sampler[2] = { &set->cpu[i].sample_fd, &set->cpu[i].state_fd };
+
+		for (unsigned k = 0; k < 2; k++) {
+			int old = whole ? *sampler[k] : fd[i][k];
+
+			if (old >= 0)
+				close(old);
+			if (whole)
+				*sampler[k] = fd[i][k];
+		}
+	}
+	if (whole)
+		return;
+	perf_sampler_free(set->sampler);
+	set->sampler = NULL;
+}
+
+/* Of ticks, on all CPUs or on none: a program instead of the events that sample. */
+static void open_program(struct perf_set *set, const struct perf_options *options)
+{
+	const struct perf_sampler_options wanted = {
+		.chain = set->format.chain, .state = options->state == PERF_STATE_SWITCHED,
+		.memory = options->memory, .ncpu = set->cpu[set->ncpu - 1].number + 1,
+	};
+	int (*fd)[2] = memory_new(set->ncpu, sizeof(*fd));
+	struct err why;
+	bool ok;
+
+	memset(fd, -1, set->ncpu * sizeof(*fd));
+	set->sampler = perf_sampler_new(&set->tick, &wanted, &why);
+	ok = set->sampler;
+	for (unsigned i = 0; i < set->ncpu && ok; i++)
+		ok = lead_program(set, set->cpu[i].number, options, fd[i], &why) == 0;
+	ok = ok && perf_sampler_start(set->sampler, &why) == 0;
+	take_program(set, fd, ok);
+	free(fd);
+	if (!ok) {
+		lack_note(&set->lacks, "samples of ticks by BPF", why.text);
+		return;
+	}
+	set->format.sampler = true;
+	set->guards = wanted.state;
+	set->reads_memory = wanted.state && options->memory;
+}
+
 static int open_memory(struct perf_set *set, struct perf_cpu *c,
 		       const struct perf_options *options, struct err *err)
 {
 	int sampler = options->state == PERF_STATE_SWITCHED ? c->state_fd : c->sample_fd;
+	struct perf_event_attr attr = output_attr(set, options, false);
 
-	c->memory_fd = open_output(c->number, set, options, false, err);
+	c->memory_fd = open_output(c->number, &attr, err);
 	if (c->memory_fd < 0)
 		return -1;
 	if (perf_memory_output(set->memory, c->number, c->memory_fd, err) < 0)
@@ -362,7 +440,7 @@ static void open_memories(struct perf_set *set, const struct perf_options *optio
 		rc = open_memory(set, &set->cpu[i], options, &why);
 	if (rc == 0) {
 		set->format.memory = true;
-		set->format.guarded = options->guard;
+		set->format.guarded = set->guards = options->guard;
 		set->reads_memory = options->memory;
 		perf_memory_switch(set->memory, options->state == PERF_STATE_ALWAYS);
 		return;
@@ -376,7 +454,9 @@ static void open_memories(struct perf_set *set, const struct perf_options *optio
 static int open_crash(struct perf_set *set, struct perf_cpu *c,
 		      const struct perf_options *options, struct err *err)
 {
-	c->crash_fd = open_output(c->number, set, options, true, err);
+	struct perf_event_attr attr = output_attr(set, options, true);
+
+	c->crash_fd = open_output(c->number, &attr, err);
 	if (c->crash_fd < 0)
 		return -1;
 	return perf_crash_output(set->crash, c->number, c->crash_fd, err);
@@ -522,9 +602,12 @@ struct perf_set *perf_open(const struct perf_options *options, struct err *err)
 			if (set->clock == MONITOR_CLOCK_TICK && !set->tick.handler)
 				lack_add(&set->lacks, LACK_TIMERS, set->tick.untold.text);
 			forget_unasked(set, options);
+			if (set->tick.handler && options->pid == PERF_PID_ALL &&
+			    options->state != PERF_STATE_ALWAYS)
+				open_program(set, options);
 			if (options->crashes)
 				open_crashes(set, options);
-			if ((options->memory || options->guard) &&
+			if (!set->sampler && (options->memory || options->guard) &&
 			    options->state != PERF_STATE_NEVER)
 				open_memories(set, options);
 			if (options->branches_hz)
@@ -551,6 +634,7 @@ void perf_close(struct perf_set *set)
 	for (unsigned i = 0; i < set->ncpu; i++)
 		close_cpu(&set->cpu[i]);
 	perf_memory_free(set->memory);
+	perf_sampler_free(set->sampler);
 	close_crashes(set);
 	if (set->online_fd >= 0)
 		close(set->online_fd);

@@ -86,7 +86,9 @@ int perf_pause(struct perf_set *set, bool pause, struct err *err);
 int perf_set_state(struct perf_set *set, bool on, struct err *err);
 
 unsigned perf_nring(const struct perf_set *set);
-int perf_ring_fd(const struct perf_set *set, unsigned i);	/* for poll(2) */
+/* For poll(2); -1: of a ring that wakes nobody, since what it has no room for goes to one that
+ * does. */
+int perf_ring_fd(const struct perf_set *set, unsigned i);
 /* The ring with everything committed so far in `head`; `tail` is as last set. */
 struct perf_ring perf_ring(const struct perf_set *set, unsigned i);
 /* Gives the bytes before `tail` back to the kernel. */

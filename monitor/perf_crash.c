@@ -92,7 +92,7 @@ struct perf_crash *perf_crash_new(unsigned ncpu, struct err *err)
 		p->events_fd = bpf_map(BPF_MAP_TYPE_PERF_EVENT_ARRAY, 4, ncpu, 0, err);
 		if (p->events_fd >= 0) {
 			assemble(c, p->events_fd);
-			p->prog_fd = bpf_program(c, true, err);
+			p->prog_fd = bpf_program(c, BPF_PROG_TYPE_TRACEPOINT, err);
 		}
 	}
 	free(c);

@@ -16,7 +16,8 @@
  *           piece of the stack. Only one of a 64-bit task, taken in user mode, is told with its
  *           state: otherwise the registers are not those at the PC. For stacks, those
  *           with which it went into the kernel are as good.
- * CRASHES   and memory are told by the magics that their data begin with.
+ * CRASHES   memory and the samples of perf_sampler.h are told by the magics that their data
+ *           begin with.
  * BRANCHES  have raw data in front of their branch stack that says that it is none
  *           (perf_branches.h): no ABI of registers is the same number.
  * OTHERS    end with the sample id that sample_id_all asks for: pid, tid, time.
@@ -30,6 +31,7 @@
 #include "monitor/perf_branches.h"
 #include "monitor/perf_crash.h"
 #include "monitor/perf_memory.h"
+#include "monitor/perf_sampler.h"
 
 enum {
 	HEADER = 8,
@@ -157,22 +159,34 @@ static bool is_memory(const struct perf_format *format, uint64_t magic)
 
 enum { GPR_SP = 4 };
 
-/* Who the memory is of is told by where that task and its stack are. */
-static enum perf_outcome decode_memory(struct rd *r, struct bytes record,
-				       struct spool_event *out)
+/* The raw data of perf_memory.h.  0: malformed; else their magic. */
+static uint64_t read_memory(struct rd *r, struct spool_event *out)
 {
 	struct bytes raw = { NULL, rd_u32(r) };
 
 	raw.p = rd_skip(r, raw.n);
+	if (r->bad)
+		return 0;
 	struct rd in = rd_of(raw);
 	uint64_t magic = rd_u64(&in);
 	out->sample.state.gpr[GPR_SP] = rd_u64(&in);
 	out->sample.pc = rd_u64(&in);
 	uint64_t left = rd_left(&in), n = statememory_bytes((struct bytes){ in.p, left });
-	if (r->bad || r->p != record.p + record.n || !n || n + 8 <= left)
-		return PERF_MALFORMED;
+	if (!n || n + 8 <= left)
+		return 0;
 	out->sample.state.memory = in.p;
 	out->sample.state.memory_bytes = (uint32_t)n;
+	return magic;
+}
+
+/* Who the memory is of is told by where that task and its stack are. */
+static enum perf_outcome decode_memory(struct rd *r, struct bytes record,
+				       struct spool_event *out)
+{
+	uint64_t magic = read_memory(r, out);
+
+	if (!magic || r->p != record.p + record.n)
+		return PERF_MALFORMED;
 	return magic == PERF_PRIVATE_MAGIC ? PERF_PRIVATE : PERF_MEMORY;
 }
 
@@ -200,22 +214,84 @@ static bool is_branches(const struct perf_format *format, struct rd r)
 	       rd_u64(&r) < (uint64_t)PERF_CONTEXT_MAX;
 }
 
-/* Where in the kernel it was; 0: in user mode, or not known. */
-static uint64_t decode_chain(const struct perf_format *format, struct rd *r)
+/* What a call chain of n addresses tells: was the interrupt's entry met, and where in the
+ * kernel was it; 0: in user mode, or not known. */
+struct chain {
+	bool entered;
+	uint64_t pc;
+};
+
+static struct chain decode_chain(const struct perf_format *format, struct rd *r, uint64_t n)
 {
-	uint64_t n = rd_u64(r), found = 0;
-	bool entered = false;
+	struct chain c = { false, 0 };
 
 	for (uint64_t i = 0; i < n && !r->bad; i++) {
 		uint64_t addr = rd_u64(r);
 
 		if (addr >= (uint64_t)PERF_CONTEXT_MAX)
 			continue;		/* says what follows */
-		if (entered && !found)
-			found = addr;
-		entered |= addr >= format->entry_start && addr < format->entry_end;
+		if (c.entered && !c.pc)
+			c.pc = addr;
+		c.entered |= addr >= format->entry_start && addr < format->entry_end;
 	}
-	return found;
+	return c;
+}
+
+/* A chain that ends at the entry says better than all else that it was in user mode. */
+static enum perf_outcome decode_tick(const struct perf_format *format, struct rd *r,
+				     struct bytes record, struct spool_event *out)
+{
+	struct bytes raw = { NULL, rd_u32(r) };
+
+	raw.p = rd_skip(r, raw.n);
+	if (r->bad || r->p != record.p + record.n || raw.n < PERF_SAMPLER_BYTES)
+		return PERF_MALFORMED;
+	struct rd in = rd_of(raw);
+	(void)rd_u64(&in);		/* the magic */
+	out->sample.pc = rd_u64(&in);
+	bool kernel = rd_u64(&in);
+	struct chain c = decode_chain(format, &in, rd_left(&in) / 8);
+	out->sample.kernel = !out->sample.pc || (kernel && (c.pc || !c.entered));
+	out->sample.kernel_pc = out->sample.kernel ? c.pc : 0;
+	return PERF_EVENT;
+}
+
+/* One in user mode, with state. */
+static enum perf_outcome decode_tick_state(const struct perf_format *format, struct rd *r,
+					   struct bytes record, struct spool_event *out)
+{
+	uint64_t magic = read_memory(r, out), abi = rd_u64(r), cx, ip;
+	struct spool_state given = out->sample.state;
+	bool all = false;
+
+	if (!magic)
+		return PERF_MALFORMED;
+	if (abi != PERF_SAMPLE_REGS_ABI_NONE)
+		all = decode_registers(format, r, &cx, &ip, &out->sample.state);
+	if (format->stack)
+		decode_stack(r, &out->sample.state);
+	if (r->bad || r->p != record.p + record.n)
+		return PERF_MALFORMED;
+	out->sample.state.memory = given.memory;
+	out->sample.state.memory_bytes = given.memory_bytes;
+	out->sample.kernel = false;
+	out->sample.kernel_pc = 0;
+	bool has = all && abi == PERF_SAMPLE_REGS_ABI_64 && ip == out->sample.pc;
+	out->sample.has_state = has && magic == PERF_MEMORY_MAGIC;
+	return has && !out->sample.has_state ? PERF_STATELESS : PERF_EVENT;
+}
+
+static enum perf_outcome decode_sampler(const struct perf_format *format, struct rd *r,
+					struct bytes record, struct spool_event *out)
+{
+	uint64_t magic = magic_of(*r);
+
+	out->sample.has_state = false;
+	if (magic == PERF_SAMPLER_MAGIC)
+		return decode_tick(format, r, record, out);
+	if (magic == PERF_MEMORY_MAGIC || magic == PERF_PRIVATE_MAGIC)
+		return decode_tick_state(format, r, record, out);
+	return PERF_MALFORMED;
 }
 
 static enum perf_outcome decode_sample(const struct perf_format *format, struct bytes record,
@@ -236,7 +312,9 @@ static enum perf_outcome decode_sample(const struct perf_format *format, struct 
 	if (is_branches(format, *r))
 		return decode_branches(r, record, out);
 	out->sample.procedure = NULL;
-	out->sample.kernel_pc = format->chain ? decode_chain(format, r) : 0;
+	if (format->sampler)
+		return decode_sampler(format, r, record, out);
+	out->sample.kernel_pc = format->chain ? decode_chain(format, r, rd_u64(r)).pc : 0;
 	uint64_t abi = rd_u64(r);
 	if (abi != PERF_SAMPLE_REGS_ABI_NONE)
 		all = decode_registers(format, r, &cx, &user_ip, &out->sample.state);
@@ -332,6 +410,16 @@ static enum perf_outcome decode_count(enum spool_kind kind, unsigned skip, struc
 	return r->bad ? PERF_MALFORMED : PERF_EVENT;
 }
 
+/* One in user mode, from the sampler's own ring. */
+static enum perf_outcome decode_own_tick(struct rd *r, struct spool_event *out)
+{
+	*out = (struct spool_event){ .kind = SPOOL_SAMPLE, .sample = { .pc = rd_u64(r) } };
+	out->tid = rd_u32(r);
+	out->pid = rd_u32(r);
+	out->time_ns = rd_u64(r);
+	return r->bad || rd_left(r) ? PERF_MALFORMED : PERF_EVENT;
+}
+
 enum perf_outcome perf_decode(const struct perf_format *format, struct bytes record,
 			      struct spool_event *out)
 {
@@ -343,6 +431,8 @@ enum perf_outcome perf_decode(const struct perf_format *format, struct bytes rec
 		return PERF_MALFORMED;
 	if (type == PERF_RECORD_SAMPLE)
 		return decode_sample(format, record, misc, &r, out);
+	if (type == PERF_SAMPLER_RECORD && format->sampler)
+		return decode_own_tick(&r, out);
 	if (record.n < HEADER + SAMPLE_ID)
 		return PERF_MALFORMED;
 	struct bytes id = bytes_at(record, record.n - SAMPLE_ID, SAMPLE_ID);

@@ -22,13 +22,15 @@ struct perf_format {
 	bool state;	/* there may be samples with PERF_STATE_REGS */
 	bool kernel_state;	/* also of tasks in the kernel: as they went into it */
 	bool stack;	/* those have PERF_SAMPLE_STACK_USER behind them */
+	bool sampler;	/* there may be samples of perf_sampler.h, and none of other events */
 	bool crashes;	/* there may be samples of perf_crash.h */
 	bool memory;	/* there may be samples of perf_memory.h in front of those with state */
 	bool branches;	/* there may be samples of perf_branches.h */
 	/* and a state is only given to whom these say that it may be told */
 	bool guarded;
-	/* PERF_SAMPLE_CALLCHAIN, of the kernel alone: where there is no IP.  What was
-	 * interrupted stands behind what is in [entry_start, entry_end) */
+	/* PERF_SAMPLE_CALLCHAIN, of the kernel alone: where there is no IP, and not in those of
+	 * perf_sampler.h, which have one of their own.  What was interrupted stands behind what
+	 * is in [entry_start, entry_end) */
 	bool chain;
 	uint64_t entry_start, entry_end;
 };
@@ -55,6 +57,7 @@ uint64_t perf_record_time(const struct perf_format *format, struct bytes record)
 
 enum perf_outcome {
 	PERF_EVENT,	/* *out is filled */
+	PERF_STATELESS,	/* likewise, without the state: it is not to be told */
 	PERF_MEMORY,	/* of the next sample with state, if its PC and RSP are those in *out */
 	PERF_PRIVATE,	/* likewise: that one's state is not to be told */
 	PERF_IGNORED,	/* of a known type, nothing to spool */

@@ -36,7 +36,9 @@ struct perf_set {
 	int signal_fd;			/* that it hangs on, or -1 */
 	int online_fd;		/* the list of CPUs that are online, -1: cannot be read */
 	struct perf_memory *memory;	/* NULL: not to be had, or not wanted */
-	bool reads_memory;		/* or only tells whose samples are */
+	struct perf_sampler *sampler;	/* NULL: sample_fd and state_fd sample */
+	/* one of these two tells whose samples are, and reads memory */
+	bool guards, reads_memory;
 	unsigned branches_hz;	/* of branch stacks; 0: there are none */
 	struct lacks lacks;
 };

@@ -9,10 +9,8 @@
 #include "monitor/perf_memory.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "lib/err.h"
@@ -21,11 +19,10 @@
 #include "monitor/kernel_field.h"
 #include "monitor/perf_tick.h"
 
-enum { SWITCH_BYTES = 4096 };
-
 struct perf_memory {
-	int prog_fd, buffer_fd, events_fd, switch_fd;
-	uint64_t *on;			/* in the map of switch_fd */
+	struct perf_memory_code code;
+	int prog_fd;
+	struct bpf_switch on;
 };
 
 /* --- assembling --- */
@@ -98,46 +95,48 @@ static void ask_handler(struct bpf_code *c, uint64_t handler)
 	(void)bpf_put(c, BPF_ALU64 | BPF_SUB | BPF_X, R0, R1, 0, 0);
 }
 
-/* Nothing to do while it is switched off, nor for other timers and the idle task. */
+/* Nothing to do while it is switched off, nor for other timers and the idle task: then the
+ * sample itself is all that is wanted. */
 static void begin(struct bpf_code *c, const struct perf_memory *m, uint64_t handler)
 {
 	bpf_move(c, CTX, R1);
-	bpf_set_wide(c, R1, BPF_PSEUDO_MAP_VALUE, (uint32_t)m->switch_fd);
-	bpf_load(c, R0, R1, 0);
-	unsigned off = bpf_jump(c, BPF_JEQ, 0);
+	unsigned off = bpf_switched_off(c, &m->on);
 	bpf_set(c, R0, 0);
 	if (handler)
 		ask_handler(c, handler);
 	unsigned other = bpf_jump(c, BPF_JNE, 0);
 	bpf_call(c, BPF_FUNC_get_current_pid_tgid);
-	unsigned idle = bpf_jump(c, BPF_JEQ, 0);
+	unsigned some = bpf_jump(c, BPF_JNE, 0);
+	bpf_here(c, off);
+	bpf_here(c, other);
+	bpf_return(c, 1);
+	bpf_here(c, some);
+}
+
+/* BUFFER: the CPU's own. */
+static void find_buffer(struct bpf_code *c, const struct perf_memory_code *m)
+{
 	(void)bpf_put(c, BPF_ST | BPF_MEM | BPF_W, FRAME, 0, -4, 0);
 	bpf_move(c, R2, FRAME);
 	bpf_add(c, R2, -4);
 	bpf_set_wide(c, R1, BPF_PSEUDO_MAP_FD, (uint32_t)m->buffer_fd);
 	bpf_call(c, BPF_FUNC_map_lookup_elem);
 	unsigned some = bpf_jump(c, BPF_JNE, 0);
-	bpf_here(c, off);
-	bpf_here(c, other);
-	bpf_here(c, idle);
-	bpf_return(c, 1);	/* the sample itself is wanted, too */
+	bpf_return(c, 1);
 	bpf_here(c, some);
 	bpf_move(c, BUFFER, R0);
 }
 
-/* Where the kernel keeps whether a task can be dumped, and how it says that its user may. */
-struct dumpable {
-	uint32_t mm, flags;		/* in struct task_struct, mm_struct */
-};
+/* How the kernel says that a task can be dumped by its user. */
 enum { DUMPABLE_MASK = 3, DUMPABLE_BY_USER = 1 };
 
 /* The task in R0.  Returns the jump of one that cannot be dumped. */
-static unsigned ask_dumpable(struct bpf_code *c, const struct dumpable *at)
+static unsigned ask_dumpable(struct bpf_code *c, const struct perf_memory_code *m)
 {
 	bpf_move(c, R2, R0);
-	bpf_load(c, R0, R2, (int)at->mm);
+	bpf_load(c, R0, R2, (int)m->mm);
 	unsigned none = bpf_jump(c, BPF_JEQ, 0);	/* the kernel's own */
-	bpf_load(c, R2, R0, (int)at->flags);
+	bpf_load(c, R2, R0, (int)m->flags);
 	bpf_move(c, R0, R2);
 	bpf_and(c, R0, DUMPABLE_MASK);
 	bpf_add(c, R0, -DUMPABLE_BY_USER);
@@ -151,10 +150,9 @@ static unsigned ask_dumpable(struct bpf_code *c, const struct dumpable *at)
 	return may_not;
 }
 
-static void assemble(struct bpf_code *c, const struct perf_memory *m,
-		     const struct perf_tick *tick, bool read, const struct dumpable *at)
+void perf_memory_put(struct bpf_code *c, const struct perf_memory_code *m)
 {
-	begin(c, m, tick ? tick->handler : 0);
+	find_buffer(c, m);
 	bpf_set(c, R1, 0);
 	bpf_store(c, BUFFER, AT_FILLED, R1);
 	bpf_store(c, BUFFER, AT_MASK, R1);
@@ -169,8 +167,8 @@ static void assemble(struct bpf_code *c, const struct perf_memory *m,
 	bpf_load(c, R1, REGS, REG_IP);
 	bpf_store(c, BUFFER, AT_IP, R1);
 	bpf_call(c, BPF_FUNC_get_current_task_btf);
-	unsigned private = ask_dumpable(c, at);
-	for (unsigned r = 0; read && r < STATEMEMORY_GPRS; r++)
+	unsigned private = ask_dumpable(c, m);
+	for (unsigned r = 0; m->read && r < STATEMEMORY_GPRS; r++)
 		read_register(c, r);
 	bpf_here(c, private);
 	bpf_move(c, R1, CTX);
@@ -187,41 +185,44 @@ static void assemble(struct bpf_code *c, const struct perf_memory *m,
 
 /* --- loading --- */
 
-static int make_maps(struct perf_memory *m, unsigned ncpu, struct err *err)
+int perf_memory_code_new(struct perf_memory_code *m, bool read, unsigned ncpu, struct err *err)
 {
+	*m = (struct perf_memory_code){ .buffer_fd = -1, .events_fd = -1, .read = read };
 	m->events_fd = bpf_map(BPF_MAP_TYPE_PERF_EVENT_ARRAY, 4, ncpu, 0, err);
 	if (m->events_fd >= 0)
 		m->buffer_fd = bpf_map(BPF_MAP_TYPE_PERCPU_ARRAY, BUFFER_BYTES, 1, 0, err);
+	return m->buffer_fd < 0 || kernel_field("task_struct", "mm", &m->mm, err) < 0 ||
+	       kernel_field("mm_struct", "flags", &m->flags, err) < 0 ? -1 : 0;
+}
+
+void perf_memory_code_free(struct perf_memory_code *m)
+{
 	if (m->buffer_fd >= 0)
-		m->switch_fd = bpf_map(BPF_MAP_TYPE_ARRAY, 8, 1, BPF_F_MMAPABLE, err);
-	if (m->switch_fd < 0)
-		return -1;
-	m->on = mmap(NULL, SWITCH_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, m->switch_fd, 0);
-	return m->on == MAP_FAILED ? err_set(err, ERR_SYS, "BPF map: mmap: %s", strerror(errno))
-				   : 0;
+		close(m->buffer_fd);
+	if (m->events_fd >= 0)
+		close(m->events_fd);
+	m->buffer_fd = m->events_fd = -1;
 }
 
 struct perf_memory *perf_memory_new(const struct perf_tick *tick, bool read, unsigned ncpu,
 				    struct err *err)
 {
-	struct dumpable at;
 	struct perf_memory *m = calloc(1, sizeof(*m));
 	struct bpf_code *c = calloc(1, sizeof(*c));
-	int rc = -1;
 
 	if (m)
-		*m = (struct perf_memory){ -1, -1, -1, -1, MAP_FAILED };
-	if (!m || !c)
+		*m = (struct perf_memory){ { -1, -1, false, 0, 0 }, -1, BPF_SWITCH_NONE };
+	if (!m || !c) {
 		err_set(err, ERR_SYS, "out of memory");
-	else if (make_maps(m, ncpu, err) == 0 &&
-		 kernel_field("task_struct", "mm", &at.mm, err) == 0 &&
-		 kernel_field("mm_struct", "flags", &at.flags, err) == 0) {
-		assemble(c, m, tick, read, &at);
-		m->prog_fd = bpf_program(c, tick != NULL, err);
-		rc = m->prog_fd < 0 ? -1 : 0;
+	} else if (perf_memory_code_new(&m->code, read, ncpu, err) == 0 &&
+		   bpf_switch_new(&m->on, err) == 0) {
+		begin(c, m, tick ? tick->handler : 0);
+		perf_memory_put(c, &m->code);
+		m->prog_fd = bpf_program(c, tick ? BPF_PROG_TYPE_TRACEPOINT
+						 : BPF_PROG_TYPE_PERF_EVENT, err);
 	}
 	free(c);
-	if (rc == 0)
+	if (m && m->prog_fd >= 0)
 		return m;
 	perf_memory_free(m);
 	return NULL;
@@ -231,13 +232,10 @@ void perf_memory_free(struct perf_memory *m)
 {
 	if (!m)
 		return;
-	const int fd[] = { m->prog_fd, m->buffer_fd, m->events_fd, m->switch_fd };
-
-	for (unsigned i = 0; i < 4; i++)
-		if (fd[i] >= 0)
-			close(fd[i]);
-	if (m->on != MAP_FAILED)
-		munmap(m->on, SWITCH_BYTES);
+	if (m->prog_fd >= 0)
+		close(m->prog_fd);
+	perf_memory_code_free(&m->code);
+	bpf_switch_free(&m->on);
 	free(m);
 }
 
@@ -248,10 +246,10 @@ int perf_memory_attach(const struct perf_memory *m, int event_fd, struct err *er
 
 int perf_memory_output(const struct perf_memory *m, unsigned cpu, int event_fd, struct err *err)
 {
-	return bpf_lead_out(m->events_fd, cpu, event_fd, err);
+	return bpf_lead_out(m->code.events_fd, cpu, event_fd, err);
 }
 
 void perf_memory_switch(struct perf_memory *m, bool on)
 {
-	__atomic_store_n(m->on, on, __ATOMIC_RELAXED);	/* nothing else hangs on it */
+	bpf_switch(&m->on, on);
 }

@@ -23,6 +23,7 @@ struct err;
 
 #define PERF_PRIVATE_MAGIC UINT64_C(0x657461766972702f)	/* of a task that cannot be dumped */
 
+struct bpf_code;
 struct perf_memory;
 struct perf_tick;
 
@@ -41,5 +42,19 @@ int perf_memory_output(const struct perf_memory *m, unsigned cpu, int event_fd,
 		       struct err *err);
 /* Needs no privileges. */
 void perf_memory_switch(struct perf_memory *m, bool on);
+
+/* --- for other programs --- */
+
+/* What a program that does the same besides is made with. */
+struct perf_memory_code {
+	int buffer_fd, events_fd;	/* its maps; -1: none */
+	bool read;
+	uint32_t mm, flags;		/* in struct task_struct, mm_struct */
+};
+/* Makes the maps; -1: what there is of them is to be freed, too. */
+int perf_memory_code_new(struct perf_memory_code *m, bool read, unsigned ncpu, struct err *err);
+void perf_memory_code_free(struct perf_memory_code *m);
+/* Writes the record of the current task, and ends the program with 1.  R6: the context. */
+void perf_memory_put(struct bpf_code *c, const struct perf_memory_code *m);
 
 #endif

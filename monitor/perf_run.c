@@ -9,6 +9,7 @@
 #include "lib/err.h"
 #include "monitor/perf_impl.h"
 #include "monitor/perf_memory.h"
+#include "monitor/perf_sampler.h"
 #include "monitor/perf_sysfs.h"
 
 void perf_unmap(struct perf_set *set)
@@ -99,6 +100,9 @@ int perf_map(struct perf_set *set, struct err *err)
  * other. */
 static int switch_samplers(struct perf_set *set, struct err *err)
 {
+	if (set->sampler)
+		perf_sampler_switch(set->sampler, set->paused ? PERF_SAMPLER_OFF :
+				    set->state_on ? PERF_SAMPLER_STATE : PERF_SAMPLER_PLAIN);
 	for (unsigned i = 0; i < set->ncpu; i++) {
 		const struct perf_cpu *c = &set->cpu[i];
 		int wanted = set->state_on ? c->state_fd : c->sample_fd;
@@ -109,6 +113,8 @@ static int switch_samplers(struct perf_set *set, struct err *err)
 						    : PERF_EVENT_IOC_ENABLE, 0) < 0)
 			return err_set(err, ERR_SYS, "switching branch stacks: %s",
 				       strerror(errno));
+		if (set->sampler)
+			continue;
 		if (ioctl(wanted, set->paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE,
 			  0) < 0 ||
 		    (other >= 0 && ioctl(other, PERF_EVENT_IOC_DISABLE, 0) < 0))
@@ -147,16 +153,18 @@ int perf_enable(struct perf_set *set, struct err *err)
 
 unsigned perf_nring(const struct perf_set *set)
 {
-	return set->ncpu;
+	return set->sampler && perf_sampler_has_rings(set->sampler) ? 2 * set->ncpu : set->ncpu;
 }
 
 int perf_ring_fd(const struct perf_set *set, unsigned i)
 {
-	return set->cpu[i].sample_fd;
+	return i < set->ncpu ? set->cpu[i].sample_fd : -1;
 }
 
 struct perf_ring perf_ring(const struct perf_set *set, unsigned i)
 {
+	if (i >= set->ncpu)
+		return perf_sampler_ring(set->sampler, set->cpu[i - set->ncpu].number);
 	struct perf_event_mmap_page *page = set->cpu[i].page;
 
 	return (struct perf_ring){
@@ -170,6 +178,10 @@ struct perf_ring perf_ring(const struct perf_set *set, unsigned i)
 
 void perf_ring_consumed(struct perf_set *set, unsigned i, uint64_t tail)
 {
+	if (i >= set->ncpu) {
+		perf_sampler_consumed(set->sampler, set->cpu[i - set->ncpu].number, tail);
+		return;
+	}
 	/* pairs with the kernel's look at data_tail before it writes over what we have read */
 	__atomic_store_n(&set->cpu[i].page->data_tail, tail, __ATOMIC_RELEASE);
 }
@@ -201,12 +213,12 @@ bool perf_tells_crashes(const struct perf_set *set)
 
 bool perf_tells_memory(const struct perf_set *set)
 {
-	return set->memory != NULL && set->reads_memory;
+	return set->reads_memory;
 }
 
 bool perf_guards(const struct perf_set *set)
 {
-	return set->format.guarded;
+	return set->guards;
 }
 
 unsigned perf_branches_hz(const struct perf_set *set)

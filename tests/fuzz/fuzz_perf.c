@@ -1,7 +1,8 @@
 /* fuzz_perf.c - two perf rings of any content, in several looks
  *
- * Byte 0: which clock's format.  Byte 1: where the first ring is split between them.  Bytes 2
- * and 3: where the rings begin, so that records wrap.  The rest is what the kernel has written.
+ * Byte 0: which clock's format.  Byte 1: where the first ring is split between them; odd: there
+ * are samples of the sampler's.  Bytes 2 and 3: where the rings begin, so that records wrap.
+ * The rest is what the kernel has written.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				      .state = data[0] & 4, .stack = data[0] & 8,
 				      .memory = data[0] & 16, .crashes = data[0] & 32,
 				      .guarded = data[0] & 64, .chain = data[0] & 128,
+				      .sampler = data[1] & 1,
 				      .entry_start = 0x1000, .entry_end = 0x2000 };
 	uint64_t n = size - 4 < 2 * RING ? size - 4 : 2 * RING;
 	uint8_t *ring = calloc(2, RING);	/* on the heap: sanitizers see reads past it */

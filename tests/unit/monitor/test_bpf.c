@@ -81,7 +81,7 @@ static void the_kernel_takes_it_and_says_why_not(void **state)
 	assert_string_equal(err.text, "BPF map: Invalid argument");
 	memset(&code, 0, sizeof(code));
 	bpf_return(&code, 1);
-	int program = bpf_program(&code, true, &err);
+	int program = bpf_program(&code, BPF_PROG_TYPE_TRACEPOINT, &err);
 	assert_true(program >= 0);
 	/* only an event can have one */
 	assert_int_equal(bpf_attach(program, STDIN_FILENO, &err), -1);
@@ -90,7 +90,7 @@ static void the_kernel_takes_it_and_says_why_not(void **state)
 	assert_non_null(strstr(err.text, "BPF map of CPU 3: "));
 	close(program);
 	code.n = 1;		/* it never ends */
-	assert_int_equal(bpf_program(&code, true, &err), -1);
+	assert_int_equal(bpf_program(&code, BPF_PROG_TYPE_TRACEPOINT, &err), -1);
 	assert_string_equal(err.text, "BPF program: Invalid argument");
 }
 

@@ -40,6 +40,8 @@ static struct {
 	struct perf_event_attr asked[64];
 } pmu;
 
+static bool no_bpf;		/* a kernel without */
+
 static long stand_in(struct perf_event_attr attr, long pid, long cpu, long flags)
 {
 	if (attr.precise_ip > pmu.precise || pmu.n == 64) {
@@ -69,6 +71,10 @@ long syscall(long number, ...)
 
 	if (pmu.here && number == SYS_perf_event_open && attr->type == PERF_TYPE_HARDWARE)
 		return stand_in(*attr, (int)a[1], (int)a[2], a[4]);
+	if (no_bpf && number == SYS_bpf) {
+		errno = EPERM;
+		return -1;
+	}
 	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
@@ -360,6 +366,40 @@ static void states_come_when_they_are_switched_on(void **state)
 	perf_close(set);
 }
 
+/* Then perf's own events take the samples of ticks. */
+static void ticks_are_sampled_without_bpf_as_well(void **state)
+{
+	struct perf_options o = plain;
+	struct err err = { 0 };
+	unsigned before = descriptors();
+
+	(void)state;
+	o.clock = MONITOR_CLOCK_TICK;
+	o.state = PERF_STATE_SWITCHED;
+	o.kernel_pcs = true;
+	no_bpf = true;
+	struct perf_set *set = geteuid() == 0 ? perf_open(&o, &err) : NULL;
+	no_bpf = false;
+	if (!set)
+		skip();
+	assert_int_equal(perf_nring(set), sysconf(_SC_NPROCESSORS_ONLN));
+	/* as it is where ticks cannot be told */
+	if (perf_format(set)->apart_ns == 0)
+		assert_non_null(strstr(perf_lacks(set)->note, "samples of ticks by BPF: "
+				       "BPF map: Operation not permitted"));
+	assert_int_equal(perf_map(set, &err), 0);
+	assert_int_equal(perf_enable(set, &err), 0);
+	struct seen s = spin_until(set, some_samples);
+	assert_int_equal(s.states, 0);
+	assert_int_equal(perf_set_state(set, true, &err), 0);
+	(void)spin_until(set, some_states);
+	assert_int_equal(perf_pause(set, true, &err), 0);
+	(void)spin_and_look(set);
+	assert_int_equal(spin_and_look(set).samples, 0);
+	perf_close(set);
+	assert_int_equal(descriptors(), before);
+}
+
 /* Samples as precise as the processor can; states never, else the registers are those behind
  * the instruction that the PC names. */
 static void cycles_are_as_precise_as_can_be(void **state)
@@ -538,6 +578,7 @@ int main(void)
 		cmocka_unit_test(every_cpu_has_a_ring),
 		cmocka_unit_test(samples_come_but_not_in_a_pause),
 		cmocka_unit_test(states_come_when_they_are_switched_on),
+		cmocka_unit_test(ticks_are_sampled_without_bpf_as_well),
 		cmocka_unit_test(cycles_are_as_precise_as_can_be),
 		cmocka_unit_test(crashes_and_memory_are_told_or_lacking),
 		cmocka_unit_test(a_fault_is_told_on_every_cpu),
