@@ -1,6 +1,6 @@
 # flagsback.s - a program whose assembly hands flags back from what it calls, through a pointer in
 # memory, through what jumps by one (JUMPED=1) or directly (DIRECT=1), or hands them on to what it
-# jumps to (READ=1) or calls (READ=1 CALLED=1); it prints what it found
+# jumps to (READ=1) or calls (READ=1 CALLED=1, also with SHORT=1); it prints what it found
 
 	.macro	fn name
 	.globl	\name
@@ -35,6 +35,7 @@ fn tells				# ways that differ, while `reads` is yet to read flags
 1:	.ifdef CALLED
 	sub	$8, %rsp
 	.cfi_adjust_cfa_offset 8
+	xor	%eax, %eax
 	cmp	$5, %edi
 	jp	2f
 	nopl	0(%rax)
@@ -48,10 +49,15 @@ fn tells				# ways that differ, while `reads` is yet to read flags
 end tells
 
 fn reads
+	.ifdef SHORT			# than what is looked at
+	setg	%al
+	.else
 	mov	$0, %eax
 	jg	1f
 	mov	$1, %eax
-1:	ret
+1:
+	.endif
+	ret
 end reads
 
 fn main

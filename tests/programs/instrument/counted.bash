@@ -122,6 +122,8 @@ flags_kept_between() {
 	flags_kept "flags from a call" flagsback.s gcc -Wa,--defsym,DIRECT=1
 	flags_kept "flags for what is jumped to" flagsback.s gcc -Wa,--defsym,READ=1
 	flags_kept "flags for what is called" flagsback.s gcc -Wa,--defsym,READ=1,--defsym,CALLED=1
+	flags_kept "flags for what is called and not looked at" flagsback.s gcc \
+		-Wa,--defsym,READ=1,--defsym,CALLED=1,--defsym,SHORT=1
 }
 
 # Across computed jumps.
