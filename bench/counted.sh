@@ -58,13 +58,13 @@ hasten() {
 	[ -z "$pid" ] || { chrt --other --pid 0 "$pid" && renice -n 0 -p "$pid"; } >/dev/null 2>&1
 }
 
-# The phases are those of the history: before, counting, counted, done.
+# The phases are those of the history: before, counting, counted (its original is back), done.
 phase() {
 	local h
 	h=$(ctl history 2>/dev/null)
 	case $h in
 	*" installed "*) echo "done" ;;
-	*" counted "*) echo counted ;;
+	*" counted "* | *" restored "*) echo counted ;;
 	*" counting "*) echo counting ;;
 	*) echo before ;;
 	esac

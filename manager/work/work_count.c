@@ -214,16 +214,16 @@ int work_counting_keep(struct work *w, const struct store_module *m,
 	return rc;
 }
 
-/* Enough runs, or it takes more than it should, or counts for nobody: the parent takes the
- * counts of what it has put in place itself.  The counts so far are kept: what is known is
- * known. */
+/* Enough runs, or a day of them, or it takes more than it should, or counts for nobody: the
+ * parent takes the counts of what it has put in place itself.  The counts so far are kept: what
+ * is known is known. */
 static bool is_over(const struct work *w, const struct store_counting *c)
 {
 	double up_s = (double)(w->now_ms() - w->started_ms) / 1000;
+	double since_s = decide_since_s(c->begun_ns, store_now_ns());
 
 	return work_counting_has_enough(c) || work_counting_is_slow(c) ||
-	       work_counting_has_spent(c) ||
-	       decide_since_s(c->begun_ns, store_now_ns()) > up_s;
+	       work_counting_has_spent(c) || since_s >= LONGEST_S || since_s > up_s;
 }
 
 /* What counts is at the path, or its original is since that has counted enough: 1, else 0, and
@@ -241,7 +241,8 @@ static int still_there(struct work *w, int64_t module, struct store_counting *c,
 	return work_counting_ends(w, module, err);	/* somebody's own */
 }
 
-/* 1: the module is to be laid out now. */
+/* 1: the module is to be laid out now.  Not before its original is back: solving and laying out
+ * take as long as some runs. */
 static int is_ready(struct work *w, int64_t module, char path[PATH_MAX], struct err *err)
 {
 	struct store_counting c;
@@ -250,8 +251,7 @@ static int is_ready(struct work *w, int64_t module, char path[PATH_MAX], struct 
 
 	if (rc <= 0)
 		return rc;
-	if (!c.ended_ns && !is_over(w, &c) &&
-	    decide_since_s(c.begun_ns, store_now_ns()) < LONGEST_S)
+	if (!c.ended_ns)
 		return 0;
 	if (work_counting_keep(w, &m, &c, err) < 0)
 		return -1;

@@ -180,6 +180,9 @@ void work_idle(struct work *w)
 		role_log_err(&err);
 		(void)snprintf(w->note, sizeof(w->note), "%.500s", err.text);
 	} else {
+		/* by what these samples say, and what has been counted meanwhile */
+		work_counted(w);
+		work_count_end(w);
 		work_inherit(w);
 		if (policy_automatic(w->policy) && !w->ask->stop)
 			automatic(w);

@@ -280,16 +280,44 @@ static void what_counts_and_costs_too_much_goes(void **state)
 
 static void what_has_counted_enough_goes(void **state)
 {
+	char at[PATH_MAX];
+	struct err err;
+
 	(void)state;
 	counts(DECIDE_COUNT_RUNS - 1, &(struct store_counting_speed){ .all_s = 1 });
 	work_count_end(&w);
 	assert_int_equal(restores, 0);
 	counts(DECIDE_COUNT_RUNS, &(struct store_counting_speed){ .all_s = 1 });
+	/* to solve the counts takes a while, in which it would count on */
+	assert_int_equal(work_count_ready(&w, at, &err), 0);
 	work_count_end(&w);
 	assert_int_equal(restores, 1);
 	assert_string_equal(last_event(), "restored: original in the place of generation 1, "
 			    "which has counted 12 runs");
 	is_to_be_laid_out(DECIDE_COUNT_RUNS);
+}
+
+static void what_has_counted_for_a_day_goes(void **state)
+{
+	const uint64_t day_ns = UINT64_C(86400) * 1000000000;
+	struct store_counting c;
+	char at[PATH_MAX];
+	struct err err;
+
+	(void)state;
+	w.started_ms = role_now_ms() - 2 * day_ns / 1000000;
+	counts(3, &(struct store_counting_speed){ .all_s = 1 });
+	assert_int_equal(store_counting_get(w.store, m.id, &c, &err), 1);
+	c.begun_ns -= day_ns - UINT64_C(60) * 1000000000;
+	assert_int_equal(store_counting_put(w.store, &c, &err), 0);
+	work_count_end(&w);
+	assert_int_equal(restores, 0);
+	c.begun_ns -= UINT64_C(60) * 1000000000;
+	assert_int_equal(store_counting_put(w.store, &c, &err), 0);
+	assert_int_equal(work_count_ready(&w, at, &err), 0);
+	work_count_end(&w);
+	assert_int_equal(restores, 1);
+	is_to_be_laid_out(3);
 }
 
 /* 0.25 s are what a usual one takes, and 0.6 s have been spent. */
@@ -466,6 +494,7 @@ int main(void)
 		TEST(what_counts_and_is_too_slow_goes),
 		TEST(what_counts_and_costs_too_much_goes),
 		TEST(what_has_counted_enough_goes),
+		TEST(what_has_counted_for_a_day_goes),
 		TEST(few_that_cost_much_are_enough),
 		TEST(many_short_runs_go),
 		TEST(what_counted_for_another_daemon_goes),
