@@ -51,12 +51,16 @@ int work_interpret(void *ctx, int fd, int original, struct bytes states, struct 
 	return rc;
 }
 
-/* Exact counts tell where branches go: registers tell nothing on top of that. */
+/* Exact counts tell where branches go: registers tell nothing on top of that, nor where they
+ * are about to come. */
 static bool is_counted(const struct work *w, const struct store_module *m)
 {
+	struct store_counting c;
 	double weight;
 	struct err ignored;
 
+	if (store_counting_get(w->store, m->id, &c, &ignored) == 1)
+		return true;
 	return store_counted_weight(w->store, m->id, &m->original, &weight, &ignored) == 0 &&
 	       decide_counts_last(weight);
 }

@@ -278,6 +278,23 @@ static void what_counts_and_costs_too_much_goes(void **state)
 	is_to_be_laid_out(0);
 }
 
+static void what_counts_lacks_no_registers(void **state)
+{
+	struct err err = { 0 };
+
+	(void)state;
+	w.samples = 1000;
+	m.samples = 500;
+	m.states = 0;
+	assert_true(work_lacks(&w, &m));
+	(void)begin_counting();
+	assert_false(work_lacks(&w, &m));
+	assert_int_equal(work_counting_ends(&w, m.id, &err), 0);
+	assert_true(work_lacks(&w, &m));
+	keep("morph-profile 2");
+	assert_false(work_lacks(&w, &m));
+}
+
 static void what_has_counted_enough_goes(void **state)
 {
 	char at[PATH_MAX];
@@ -493,6 +510,7 @@ int main(void)
 		TEST(what_a_process_counted_is_told_as_that),
 		TEST(what_counts_and_is_too_slow_goes),
 		TEST(what_counts_and_costs_too_much_goes),
+		TEST(what_counts_lacks_no_registers),
 		TEST(what_has_counted_enough_goes),
 		TEST(what_has_counted_for_a_day_goes),
 		TEST(few_that_cost_much_are_enough),
