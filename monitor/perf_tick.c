@@ -60,17 +60,22 @@ static bool is_met(const struct perf_tick *t, struct err *why)
 {
 	struct perf_event_attr attr;
 	char filter[PERF_TICK_FILTER];
-	uint64_t count = 0, end = cpu_ns() + TRIED_TICKS * perf_tick_ns();
+	uint64_t count = 0;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.size = sizeof(attr);
 	attr.type = PERF_TYPE_TRACEPOINT;
 	attr.config = t->id;
+	attr.disabled = 1;		/* until it has its filter */
 	perf_tick_filter(t, false, filter);
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) < 0) {
+	if (fd < 0 || ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) < 0 ||
+	    ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0) {
 		err_set(why, ERR_SYS, "the tick's timer: %s", strerror(errno));
 	} else {
+		/* opening it may have taken longer than that */
+		uint64_t end = cpu_ns() + TRIED_TICKS * perf_tick_ns();
+
 		while (cpu_ns() < end)
 			;
 		if (read(fd, &count, sizeof(count)) != (ssize_t)sizeof(count) || !count)
