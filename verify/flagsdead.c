@@ -12,16 +12,18 @@
  *           Where no table is, it is a jump that leaves if the frame is that of the entry, as
  *           in a tail call, and no register was calculated to hold where it leads
  *           (calculated.c), else the way is open.  All are where something leads to what begins
- *           by reading flags: that is a label, though it stands where a function would.  Open
- *           is a way of so many instructions, too; a system call is a read: it puts the flags
- *           into %r11.
+ *           by reading flags, or does not write them for long: that is a label, though it
+ *           stands where a function would.  Open is a way of so many instructions, too; a
+ *           system call is a read: it puts the flags into %r11.  Behind a trap goes on who
+ *           handles its signal, if code stands there.
  *
  * RETURNS   A return ends well if no caller reads flags behind its call.  Each call of the
  *           original is asked that; where one does, or may, the returns of what it calls end
  *           badly, and those of functions that this one jumps to; all returns do if the call is
- *           an indirect one.  Where it is that, or the function jumps through a pointer, a read
- *           must have been found, and an open way is none: so far behind a call nobody reads
- *           flags.  Where the loader alone says what the pointer is, it is that function.
+ *           an indirect one, or of code without an FDE.  Where it is that, or the function
+ *           jumps through a pointer, a read must have been found, and an open way is none: so
+ *           far behind a call nobody reads flags.  Where the loader alone says what the pointer
+ *           is, it is that function.
  *
  * Until a read is found, returns and computed jumps count as ending well, and what was asked
  * before that is asked again.
@@ -139,6 +141,20 @@ static int end_at_jump(const struct verify *v, vaddr addr, vaddr slot)
 				: c->tables[group] > OPEN ? c->tables[group] : OPEN;
 }
 
+/* What is farther away than is looked at may read. */
+static int too_far(const struct look *l)
+{
+	return l->reads_alone ? BY_READ : OPEN;
+}
+
+/* A trap: who handles its signal may go on behind it. */
+static bool goes_on_behind(const struct verify *v, vaddr next)
+{
+	uint32_t fde = vcfi_find(&v->ocfi, next);
+
+	return fde != NO_FDE && verify_goes_on(v, fde, next);
+}
+
 static int end_behind(struct look *l, const struct effect *e, vaddr addr, struct way way)
 {
 	int taken, falls;
@@ -150,15 +166,17 @@ static int end_behind(struct look *l, const struct effect *e, vaddr addr, struct
 	case INSN_JCC:
 	case INSN_LOOP:
 		if (way.branches++ == MAX_BRANCHES)
-			return OPEN;
+			return too_far(l);
 		taken = end_of(l, e->target, way);
 		if (taken == BY_READ)
 			return taken;
 		falls = end_of(l, addr + e->len, way);
 		return falls > taken ? falls : taken;
 	case INSN_ICALL:
-	case INSN_TRAP:
 		return WELL;
+	case INSN_TRAP:
+		addr += e->len;
+		return goes_on_behind(l->v, addr) ? end_of(l, addr, way) : WELL;
 	case INSN_IJMP:
 		return l->reads_alone ? OPEN : end_at_jump(l->v, addr, e->slot);
 	case INSN_RET:
@@ -181,8 +199,9 @@ static int end_of(struct look *l, vaddr addr, struct way way)
 	for (; way.steps < MAX_WAY; way.steps++) {
 		struct bytes code = verify_orig_code(l->v, addr);
 
-		if (l->steps-- <= 0 || !code.p || !effect_decode(code, addr, &e) ||
-		    calls_system(code))
+		if (l->steps-- <= 0)
+			return BY_READ;
+		if (!code.p || !effect_decode(code, addr, &e) || calls_system(code))
 			return l->reads_alone ? OPEN : BY_READ;
 		if (e.flags_read & way.flags)
 			return BY_READ;
@@ -195,7 +214,7 @@ static int end_of(struct look *l, vaddr addr, struct way way)
 		}
 		addr += e.len;
 	}
-	return OPEN;
+	return too_far(l);
 }
 
 /* So many of MAX_STEPS are left.  False: nothing is left in all. */
@@ -232,12 +251,20 @@ static void grow(struct verify *v, uint8_t *end, int to)
 	v->counting.changed = true;
 }
 
+static void live_at_all(struct verify *v)
+{
+	v->counting.changed |= !v->counting.all_live;
+	v->counting.all_live = true;
+}
+
 static void grow_returns(struct verify *v, vaddr callee, int to)
 {
 	uint32_t fde = vcfi_find(&v->ocfi, callee);
 
 	if (fde != NO_FDE)
 		grow(v, &v->counting.returns[verify_group(v, fde)], to);
+	else if (to == BY_READ)
+		live_at_all(v);		/* it may jump to any */
 }
 
 /* Of what a call or jump through the slot reaches; 0: through a register, or other memory. */
@@ -249,8 +276,7 @@ static void grow_pointed(struct verify *v, vaddr slot, int to)
 		if (function)
 			grow_returns(v, function, to);
 	} else if (to == BY_READ) {
-		v->counting.changed |= !v->counting.all_live;
-		v->counting.all_live = true;
+		live_at_all(v);
 	}
 }
 
@@ -466,7 +492,7 @@ static bool is_thunk(const struct verify *v, vaddr addr)
 {
 	static const uint8_t lfence[] = { 0x0f, 0xae, 0xe8 };
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	enum { FEW = 4 };
+	enum { FEW = 16 };
 	struct insn insn;
 	vaddr target;
 

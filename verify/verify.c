@@ -112,14 +112,17 @@
  *   A10 Code of another module, and code that is reached through a pointer, reads no flag
  *       before it has written it, and what calls through a pointer from another module reads
  *       none behind the call, nor does code without an FDE.  Where flags come back through a
- *       pointer, they are read soon, and not behind a computed jump to who knows where.
+ *       pointer, they are read soon, and not behind a computed jump to who knows where.  None
+ *       that was written before a call through a pointer, or one of another module, is read
+ *       behind it, and none comes back from where a return leads in the place of a jump, as
+ *       in a thunk against speculation.
  *       Computed jumps go on inside of their functions by a table (A7), or to a label that an
  *       aligned word of data holds or code forms, or at a distance from such a one or from the
  *       entry that the function forms, or, where the function has no table, to what it has
  *       calculated in registers (calculated.c).  A label that is calculated is not kept in
  *       memory, nor handed on to another function, but to a part or a thunk: no argument is
  *       one.  No return leads to a label.  Who handles a signal does not look at the flags of
- *       its context.
+ *       its context, and where it goes on but behind the instruction, flags are written first.
  *       Only what counts changes flags (flagsdead.c).  Reason: the psABI says so of calls.
  *       [test_counting.c]
  *   A11 A personality routine that has no name in the file, or one of those that personality.c

@@ -10,14 +10,16 @@
  *           reading flags: that is a label, though it stands where a function would; and a jump
  *           without a known table to what was calculated in a register.  A system call, which
  *           hands the flags to the program in %r11, is a read, as is the end of the looking
- *           ahead; a long way is open.  A trap ends the way: what a handler finds in the flags
- *           of its context is not looked at.
+ *           ahead; a long way is open, and where something leads to one that does not write
+ *           flags for long, that is a label.  A trap ends the way where nothing stands behind
+ *           it: else who handles its signal may go on there, but what he finds in the flags of
+ *           its context is not looked at.
  *
  * RETURNS   By the ABI nobody reads flags behind a call, either.  Assembly does not always keep
  *           to that: flags are live at the returns of a function if they are live behind a call
  *           of it, or of one that jumps to it, and at all returns if they are behind a call
- *           through a pointer.  A read must have been found for that where a pointer is called
- *           or jumped through, not only an open way; where the loader alone says what it is,
+ *           through a pointer, or of code without an FDE.  A read must have been found for
+ *           that, not only an open way; where the loader alone says what the pointer is,
  *           flags are live at the returns of that function.  Calls that never come back are
  *           among these, followed by who knows what: that costs the callee, which does not
  *           return.
@@ -143,6 +145,28 @@ static enum fate fate_at_jump(const struct flagscan *s, vaddr addr, vaddr slot)
 	return greater(s->tables[f], known && !s->odd ? OVERWRITTEN : OPEN);
 }
 
+/* What is farther away than is looked at may read. */
+static enum fate too_far(const struct look *l)
+{
+	return l->s ? OPEN : READ;
+}
+
+/* Behind a trap there is code of the same FDE, where who handles its signal may go on. */
+static bool goes_on(const struct prog *prog, vaddr next)
+{
+	uint32_t fde = cfi_find(&prog->cfi, next);
+	struct insn insn;
+	vaddr target, end;
+
+	if (fde == UINT32_MAX)
+		return false;
+	end = prog->cfi.fde[fde].addr + prog->cfi.fde[fde].len;
+	while (next < end && insn_decode(image_rest(&prog->img, next), next, &insn, &target) &&
+	       insn.kind == INSN_NOP)
+		next += insn.len;
+	return next < end;
+}
+
 /* Behind an instruction at `addr` that leads to `target` or goes on at `next`. */
 static enum fate look_behind(struct look *l, const struct insn *insn, vaddr addr, vaddr target,
 			     struct way way)
@@ -157,12 +181,13 @@ static enum fate look_behind(struct look *l, const struct insn *insn, vaddr addr
 	case INSN_JCC:
 	case INSN_LOOP:
 		if (way.branches++ == MAX_BRANCHES)
-			return OPEN;
+			return too_far(l);
 		taken = look_at(l, target, way);
 		return taken == READ ? READ : greater(taken, look_at(l, next, way));
 	case INSN_ICALL:
-	case INSN_TRAP:
 		return OVERWRITTEN;
+	case INSN_TRAP:
+		return goes_on(l->prog, next) ? look_at(l, next, way) : OVERWRITTEN;
 	case INSN_IJMP:
 		return fate_at_jump(l->s, addr, insn->field ? target : 0);
 	case INSN_RET:
@@ -206,7 +231,7 @@ static enum fate look_at(struct look *l, vaddr addr, struct way way)
 		}
 		addr += insn.len;
 	}
-	return OPEN;
+	return too_far(l);
 }
 
 static enum fate fate_from(const struct flagscan *s, vaddr addr)
@@ -255,6 +280,8 @@ static void grow_returns(struct flagscan *s, vaddr callee, enum fate to)
 
 	if (f != NO_FN)
 		grow(s, &s->returns[f], to);
+	else if (to == READ && !s->all_live)	/* it may jump to any */
+		s->all_live = s->changed = true;
 }
 
 /* Of what a call or jump through the slot reaches; 0: through a register, or other memory. */

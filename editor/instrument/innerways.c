@@ -159,7 +159,7 @@ static bool is_thunk(const struct finding *s, vaddr at)
 {
 	static const uint8_t lfence[] = { 0x0f, 0xae, 0xe8 };
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	enum { FEW = 4 };
+	enum { FEW = 16 };
 	struct insn insn;
 	vaddr target;
 

@@ -3,7 +3,11 @@
 # where they are dead.  CALLED=1: flags are read behind a call through a pointer in memory, JUMPED=1:
 # behind a call of what jumps through it, CONSTANT=1: behind one through a pointer that never changes,
 # HIDDEN=1: on the second way behind a call through a register, FAR=1: far behind such a one.
-# ELSEWHERE=1: jumps as a program at a fixed address has them.  ODD=1: see there.
+# UNTOLD=1: behind a call of what has no FDE and jumps to it.  ELSEWHERE=1: jumps as a program at a
+# fixed address has them.  ODD=1, ODD=2: see there.
+	.ifndef	ODD
+	.set	ODD, 0
+	.endif
 	.text
 	.macro	fn name
 	.globl	\name
@@ -48,6 +52,10 @@ fn begin				# calls all, reads flags behind one call
 	.rept	500
 	mov	%rax, %rcx
 	.endr
+	je	1f
+	.endif
+	.ifdef UNTOLD
+	call	untold
 	je	1f
 	.endif
 	xor	%eax, %eax
@@ -161,6 +169,11 @@ fn live_loop				# which does not end
 end live_loop
 
 sums_from:				# a name that is no symbol of others
+fn writes_flags
+	xor	%eax, %eax
+	ret
+end writes_flags
+
 fn loops_on
 1:	jmp	1b
 end loops_on
@@ -723,7 +736,31 @@ end live_constant
 fn dead_trap
 	place
 	ud2
+	nop
 end dead_trap
+
+fn live_trap				# whose signal's handler goes on behind it
+	test	%edi, %edi
+	jrcxz	1f
+	place
+	ud2
+1:	sete	%al
+	ret
+end live_trap
+
+	.ifdef UNTOLD
+untold:	jmp	dead_return		# without an FDE
+	.balign	16
+	.endif
+	.if	ODD == 2
+fn reads_late
+	.rept	1100
+	mov	%rdi, %rcx
+	.endr
+	sete	%al
+	ret
+end reads_late
+	.endif
 
 	.data
 	.balign	8
@@ -734,6 +771,9 @@ slot:	.quad	0
 	.balign	8
 pointer:
 	.quad	dead_return
-	.ifdef ODD				# a pointer to what begins by reading flags
+	.if	ODD == 1			# a pointer to what begins by reading flags
 	.quad	reads_flags
+	.endif
+	.if	ODD == 2			# or may do so
+	.quad	reads_late
 	.endif

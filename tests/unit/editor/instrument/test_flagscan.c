@@ -31,7 +31,7 @@ static void flags_are_live_where_the_name_says(void **state)
 		{ "dead_fetched", true }, { "dead_fetched_by_others", true },
 		{ "dead_backwards", true }, { "dead_cold", true },
 		{ "dead_copied", true }, { "live_behind_call", false },
-		{ "live_unreached", false },
+		{ "live_unreached", false }, { "live_trap", false },
 		{ "live_called_inside", false },
 	};
 	struct arena *a = arena_new();
@@ -61,6 +61,7 @@ static void flags_that_come_back_through_a_pointer_are_live(void **state)
 		"-static -no-pie -Wl,-e,begin -Wa,--defsym,JUMPED=1",
 		"-static -no-pie -Wl,-e,begin -Wa,--defsym,HIDDEN=1",
 		"-static -no-pie -Wl,-e,begin -Wa,--defsym,FAR=1",
+		"-static -no-pie -Wl,-e,begin -Wa,--defsym,UNTOLD=1",
 	};
 	struct arena *a = arena_new();
 
@@ -93,6 +94,27 @@ static void ways_by_a_table_may_lead_elsewhere(void **state)
 	arena_free(a);
 }
 
+/* No function does, or goes on for so long without writing them. */
+static void who_begins_by_reading_flags_is_a_label(void **state)
+{
+	static const char *const flags[] = {
+		"-static -no-pie -Wl,-e,begin -Wa,--defsym,ODD=1",
+		"-static -no-pie -Wl,-e,begin -Wa,--defsym,ODD=2",
+	};
+	struct arena *a = arena_new();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		struct prog prog;
+
+		asm_analyze("counting", flags[i], a, &prog);
+		const struct flagscan *s = flagscan_new(&prog, a);
+		assert_false(flagscan_is_dead(s, asm_place(&prog, "dead_tail")));
+		assert_true(flagscan_is_dead(s, asm_place(&prog, "dead_write")));
+	}
+	arena_free(a);
+}
+
 static void what_a_constant_pointer_leads_to_is_known(void **state)
 {
 	struct arena *a = arena_new();
@@ -114,6 +136,7 @@ int main(void)
 		cmocka_unit_test(flags_are_live_where_the_name_says),
 		cmocka_unit_test(flags_that_come_back_through_a_pointer_are_live),
 		cmocka_unit_test(ways_by_a_table_may_lead_elsewhere),
+		cmocka_unit_test(who_begins_by_reading_flags_is_a_label),
 		cmocka_unit_test(what_a_constant_pointer_leads_to_is_known),
 	};
 
