@@ -78,6 +78,7 @@ layouts_table() {
 		print "|---|---|---|---|---|---|---|---|---|---|---|---|---|"
 		for (i = 1; i <= n; i++) {
 			p = name[i]
+			if (!((p, b, "taken branches") in f)) continue	# laid out for something else
 			printf "| %s | %s | %s | %s | %s | %.2f %% | %s | %s | %s | %s | %+.4f | %s | %s |\n", p,
 				pct(p, "blocks across 64-byte lines"), pct(p, "indirect jumps among them"),
 				pct(p, "fused pairs across 64-byte lines"),
