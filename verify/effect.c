@@ -121,7 +121,8 @@ static uint8_t flag_mask(ZydisAccessedFlagsMask flags)
 }
 
 /* Shifts by a count of zero, of which the lowest bits count only, and repeats of no round
- * leave the flags alone; rotations through the carry of 8 and 16 bits count modulo 9 and 17. */
+ * leave the flags alone; rotations through the carry of 8 and 16 bits count modulo 9 and 17,
+ * but one by one bit is one. */
 static bool may_leave_flags(const struct full *f)
 {
 	bool narrow = f->in.operand_width < 32 &&
@@ -136,7 +137,7 @@ static bool may_leave_flags(const struct full *f)
 		return false;
 	for (int i = 0; i < f->in.operand_count; i++)
 		if (f->op[i].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
-		    (f->op[i].imm.value.u & counts))
+		    ((f->op[i].imm.value.u & counts) || f->op[i].imm.value.u == 1))
 			return false;
 	return true;
 }

@@ -260,6 +260,14 @@ fn dead_return
 	ret
 end dead_return
 
+fn dead_rotation			# by one bit, which writes OF for sure
+	place
+	rolw	$1, %di
+	sahf
+	setl	%al
+	ret
+end dead_rotation
+
 fn dead_narrow				# a count that is not zero
 	place
 	shr	$7, %al

@@ -365,6 +365,7 @@ static void counters_leave_flags_alone_that_are_read(void **state)
 		"live_behind_call", "live_trap" };
 	static const char *const dead[] = {
 		"dead_write", "dead_carry", "dead_ways", "dead_return", "dead_narrow",
+		"dead_rotation",
 		"dead_slot", "dead_tail", "dead_trap",
 		"dead_framed", "dead_dispatched", "dead_fetched",
 		"dead_fetched_by_others", "dead_backwards", "dead_cold", "dead_copied" };

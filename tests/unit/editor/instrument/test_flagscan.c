@@ -20,6 +20,7 @@ static void flags_are_live_where_the_name_says(void **state)
 		{ "live_return", false }, { "live_tail", false }, { "live_carry_only", false },
 		{ "dead_write", true }, { "dead_carry", true }, { "dead_ways", true },
 		{ "dead_return", true }, { "dead_narrow", true }, { "dead_slot", true },
+		{ "dead_rotation", true },
 		{ "dead_tail", true }, { "dead_trap", true }, { "live_label", false },
 		{ "live_run_into", false }, { "live_any_label", false },
 		{ "live_again", false },
