@@ -154,11 +154,9 @@ static int by_from(const void *a, const void *b)
 	return (x->from > y->from) - (x->from < y->from);
 }
 
-/* It jumps through a register before it does anything. */
+/* It soon jumps through a register, or through memory that may have been one. */
 static bool is_thunk(const struct finding *s, vaddr at)
 {
-	static const uint8_t lfence[] = { 0x0f, 0xae, 0xe8 };
-	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
 	enum { FEW = 16 };
 	struct insn insn;
 	vaddr target;
@@ -169,10 +167,8 @@ static bool is_thunk(const struct finding *s, vaddr at)
 		if (!insn_decode(code, at, &insn, &target))
 			return false;
 		if (insn.kind == INSN_IJMP)
-			return code.p[insn.len - 1] >= 0xe0;	/* ff e0 to ff e7 */
-		if (insn.kind != INSN_NOP &&
-		    !(insn.len == sizeof(lfence) && memcmp(code.p, lfence, insn.len) == 0) &&
-		    !(insn.len == sizeof(endbr64) && memcmp(code.p, endbr64, insn.len) == 0))
+			return !insn.field;
+		if (insn.kind != INSN_NOP && insn.kind != INSN_PLAIN)
 			return false;
 	}
 	return false;

@@ -139,4 +139,6 @@ flags_kept_across() {
 		-foptimize-sibling-calls
 	flags_kept "flagsacross, by thunks" flagsacross.c gcc -O2 -w -fcf-protection=none \
 		-mindirect-branch=thunk-extern tests/programs/thunks.s
+	flags_kept "flagsacross, by thunks through memory" flagsacross.c gcc -O2 -w -mno-red-zone \
+		-fcf-protection=none -mindirect-branch=thunk-extern -Wa,--defsym,MEMORY=1 tests/programs/thunks.s
 }
