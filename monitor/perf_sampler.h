@@ -45,9 +45,8 @@ struct perf_sampler_options {
 	unsigned ncpu;		/* CPUs have numbers below that */
 };
 
-/* Loads the program, switched off.  The tick must be told from other
- * timers.  Needs privileges and a kernel with BPF and its own types.  NULL: it cannot be
- * had. */
+/* Loads the program, switched off.  The tick must be told from other timers.  Needs privileges
+ * and a kernel with BPF and its own types.  NULL: it cannot be had. */
 struct perf_sampler *perf_sampler_new(const struct perf_tick *tick,
 				      const struct perf_sampler_options *o, struct err *err);
 void perf_sampler_free(struct perf_sampler *s);		/* ends it; NULL is allowed */

@@ -393,6 +393,40 @@ static void samples_between_ticks_are_left_out(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* A sampler's record has both in one. */
+static void a_private_state_of_the_sampler_is_counted(void **state)
+{
+	const struct perf_format sampler = { .user_cx = true, .sampler = true, .state = true };
+	static struct rings r;
+	struct wr w = { 0 };
+
+	(void)state;
+	r.merge = merge_new(NRING, &sampler);
+	wr_u32(&w, PERF_RECORD_SAMPLE);
+	wr_u16(&w, 1);
+	wr_u16(&w, 24 + 40 + 8 + 18 * 8);
+	wr_u32(&w, 5);
+	wr_u32(&w, 6);
+	wr_u64(&w, 777);
+	wr_u32(&w, 36);
+	wr_u64(&w, PERF_PRIVATE_MAGIC);
+	wr_u64(&w, 0x7fff0000);
+	wr_u64(&w, 0x401000);
+	wr_u64(&w, 0);
+	wr_u32(&w, 0);
+	wr_u64(&w, PERF_SAMPLE_REGS_ABI_64);
+	for (int i = 0; i < 18; i++)
+		wr_u64(&w, 0x401000);
+	put_bytes(&r, 0, w.p, w.n);
+	wr_free(&w);
+	(void)round_of(&r, true);
+	assert_int_equal(r.nout, 1);
+	assert_int_equal(r.out[0].sample.pc, 0x401000);
+	assert_false(r.out[0].sample.has_state);
+	assert_int_equal(merge_counts(r.merge)->private, 1);
+	merge_free(r.merge);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -405,6 +439,7 @@ int main(void)
 		TEST(a_malformed_ring_is_skipped_to_its_head_and_goes_on),
 		TEST(memory_goes_to_the_sample_it_is_of),
 		TEST(a_guarded_state_needs_its_leave),
+		cmocka_unit_test(a_private_state_of_the_sampler_is_counted),
 		TEST(a_rest_leaves_only_memory_whose_sample_may_come),
 		TEST(registers_do_not_wait),
 		TEST(samples_between_ticks_are_left_out),
