@@ -6,7 +6,9 @@
 # First what interrupts take, in short slices (bench/gaps.c), which is narrow enough to tell 0.01 %: with the
 # kernel's events as the Monitor opens them and without (bench/sampler.c).  Then nine kinds of programs and
 # three strawmen, many short runs of each, with morphd sampling, by the default policy, and with morphd
-# paused.  Both with perf record -F 1024 -a and without, and with sysprof and without; in pairs, in turns.  Then what the store keeps of each module.  On a quiet machine; about 50 minutes.
+# paused, which leaves its events open, switched off.  Both with perf record -F 1024 -a and without, and with
+# sysprof and without; in pairs, in turns.  Then what the store keeps of each module.  On a quiet machine;
+# about 50 minutes.
 #
 #   GAPS=300        pairs of slices of 200 ms
 #   PAIRS=300       pairs of runs with Morph
@@ -162,6 +164,7 @@ run_script() {		# NAME PROGRAM KIB: $T/work/NAME/run
 gaps() {		# SAMPLER PAIRS KIB
 	local line
 	line=$("$B/bench/gaps" -n "$2" -k "$3" "sh $T/$1.on" "sh $T/$1.off") || true
+	sh "$T/$1.off" || true		# an odd number of pairs ends with what samples
 	echo "$3 $line" >>"$T/$1.gaps"
 }
 
