@@ -327,6 +327,21 @@ static void check_place(struct made *m, const struct prog *prog, const char *nam
 	memcpy(p, was, sizeof(was));
 }
 
+/* Of the program that is built so, flags are live at this place, and not at all. */
+static void is_live(const char *flags, const char *name)
+{
+	struct made m = make(flags);
+	struct prog prog;
+	struct err err;
+
+	if (prog_analyze(m.original, m.a, &prog, &err) < 0)
+		fail_msg("%s", err.text);
+	check_place(&m, &prog, name, true);
+	check_place(&m, &prog, "dead_write", false);
+	expect(&m, NULL);
+	done(&m);
+}
+
 static void counters_leave_flags_alone_that_come_back(void **state)
 {
 	static const char *const flags[] = {
@@ -338,18 +353,8 @@ static void counters_leave_flags_alone_that_come_back(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		struct made m = make(flags[i]);
-		struct prog prog;
-		struct err err;
-
-		if (prog_analyze(m.original, m.a, &prog, &err) < 0)
-			fail_msg("%s", err.text);
-		check_place(&m, &prog, "dead_return", true);
-		check_place(&m, &prog, "dead_write", false);
-		expect(&m, NULL);
-		done(&m);
-	}
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		is_live(flags[i], "dead_return");
 }
 
 static void counters_leave_flags_alone_that_are_read(void **state)
@@ -405,23 +410,9 @@ static void ways_by_a_table_may_lead_elsewhere(void **state)
 /* No function does, so computed jumps may lead to labels that look like one. */
 static void who_begins_by_reading_flags_is_a_label(void **state)
 {
-	static const char *const flags[] = {
-		"-static -no-pie -Wl,-e,begin -Wa,--defsym,ODD=1",
-		"-static -no-pie -Wl,-e,begin -Wa,--defsym,ODD=2",
-	};
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		struct made m = make(flags[i]);
-		struct prog prog;
-		struct err err;
-
-		if (prog_analyze(m.original, m.a, &prog, &err) < 0)
-			fail_msg("%s", err.text);
-		check_place(&m, &prog, "dead_tail", true);
-		check_place(&m, &prog, "dead_write", false);
-		done(&m);
-	}
+	is_live("-static -no-pie -Wl,-e,begin -Wa,--defsym,ODD=1", "dead_tail");
+	is_live("-static -no-pie -Wl,-e,begin -Wa,--defsym,ODD=2", "dead_tail");
 }
 
 static void what_a_constant_pointer_leads_to_is_known(void **state)

@@ -55,6 +55,19 @@ static void flags_are_live_where_the_name_says(void **state)
 	arena_free(a);
 }
 
+/* Of the program that is built so, flags are live at this place, and not at all. */
+static void is_live(const char *flags, const char *name)
+{
+	struct arena *a = arena_new();
+	struct prog prog;
+
+	asm_analyze("counting", flags, a, &prog);
+	const struct flagscan *s = flagscan_new(&prog, a);
+	assert_false(flagscan_is_dead(s, asm_place(&prog, name)));
+	assert_true(flagscan_is_dead(s, asm_place(&prog, "dead_write")));
+	arena_free(a);
+}
+
 static void flags_that_come_back_through_a_pointer_are_live(void **state)
 {
 	static const char *const flags[] = {
@@ -64,18 +77,10 @@ static void flags_that_come_back_through_a_pointer_are_live(void **state)
 		"-static -no-pie -Wl,-e,begin -Wa,--defsym,FAR=1",
 		"-static -no-pie -Wl,-e,begin -Wa,--defsym,UNTOLD=1",
 	};
-	struct arena *a = arena_new();
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		struct prog prog;
-
-		asm_analyze("counting", flags[i], a, &prog);
-		const struct flagscan *s = flagscan_new(&prog, a);
-		assert_false(flagscan_is_dead(s, asm_place(&prog, "dead_return")));
-		assert_true(flagscan_is_dead(s, asm_place(&prog, "dead_write")));
-	}
-	arena_free(a);
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		is_live(flags[i], "dead_return");
 }
 
 static void ways_by_a_table_may_lead_elsewhere(void **state)
@@ -98,22 +103,9 @@ static void ways_by_a_table_may_lead_elsewhere(void **state)
 /* No function does, or goes on for so long without writing them. */
 static void who_begins_by_reading_flags_is_a_label(void **state)
 {
-	static const char *const flags[] = {
-		"-static -no-pie -Wl,-e,begin -Wa,--defsym,ODD=1",
-		"-static -no-pie -Wl,-e,begin -Wa,--defsym,ODD=2",
-	};
-	struct arena *a = arena_new();
-
 	(void)state;
-	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		struct prog prog;
-
-		asm_analyze("counting", flags[i], a, &prog);
-		const struct flagscan *s = flagscan_new(&prog, a);
-		assert_false(flagscan_is_dead(s, asm_place(&prog, "dead_tail")));
-		assert_true(flagscan_is_dead(s, asm_place(&prog, "dead_write")));
-	}
-	arena_free(a);
+	is_live("-static -no-pie -Wl,-e,begin -Wa,--defsym,ODD=1", "dead_tail");
+	is_live("-static -no-pie -Wl,-e,begin -Wa,--defsym,ODD=2", "dead_tail");
 }
 
 static void what_a_constant_pointer_leads_to_is_known(void **state)
