@@ -20,7 +20,7 @@ while (1) {
 	my %h; $h{"k$_"} = $_ * 3 for 1 .. 500;
 	my $s = 0; $s += $h{$_} for sort keys %h;
 	print "$s\n";
-	select undef, undef, undef, $ENV{REST} || 0.01 if $ENV{REST} || ++$n % 24 == 0;	# half the time is enough
+	select undef, undef, undef, $ENV{REST} || 0.01 if $ENV{REST} || ++$n % 8 == 0;	# a third of the time is enough
 }
 END
 start() {		# OUTPUT

@@ -15,7 +15,7 @@ build() {		# FOLDER FLAGS...
 build rows -O2 -fno-optimize-sibling-calls 2>"$root/why" || skip_all "$(cat "$root/why")"
 TIMEFORMAT=%U
 took=$({ time "$root/rows/work" 100000000; } 2>&1)
-n=$(awk -v s="$took" 'BEGIN { printf "%.0f", 1e8 * 8 / (s > 0.01 ? s : 0.01) }')
+n=$(awk -v s="$took" 'BEGIN { printf "%.0f", 1e8 * 5 / (s > 0.01 ? s : 0.01) }')
 record() {		# FOLDER OPTION...: log
 	local of=$1
 	shift

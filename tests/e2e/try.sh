@@ -3,8 +3,6 @@
 # nothing is left of it, whoever calls it and however it ends
 #
 # No gain is asserted: machines that run tests are busy with other things.
-#
-# run.sh: timed
 . tests/tap.sh
 B=$(realpath "${B:-build}")
 T=$(mktemp -d "${TMPDIR:-/var/tmp}/morph-try-test.XXXXXX") || exit 1

@@ -19,7 +19,7 @@ while (1) {
 	my $t = join ",", map { sprintf "%x", $_ * 7 } 1 .. 100; $t =~ s/(\w+),/<$1>/g;
 	print "$s ", length $t, "\n";
 	if ($ENV{FORKS} && $n % 100 == 0) { fork or exit sleep 60 }
-	select undef, undef, undef, 0.01 unless ++$n % 8;	# a third of the time is enough
+	select undef, undef, undef, 0.01 unless ++$n % 4;	# a fifth of the time is enough
 }
 END
 start() {		# OUTPUT COMMAND...: in the background, its process is $pid
