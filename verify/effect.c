@@ -451,7 +451,6 @@ static bool may_fault(const struct full *f)
 	}
 	switch (f->in.mnemonic) {
 	case ZYDIS_MNEMONIC_DIV: case ZYDIS_MNEMONIC_IDIV:
-	case ZYDIS_MNEMONIC_UD0: case ZYDIS_MNEMONIC_UD1: case ZYDIS_MNEMONIC_UD2:
 		return true;
 	default:
 		/* with exceptions of floating point numbers */
@@ -488,9 +487,10 @@ static bool ask(struct bytes code, const struct insn *insn, struct effect *out)
 		return false;
 	struct effect e = { .kind = insn->kind, .len = insn->len };
 
+	e.faults = insn->kind == INSN_TRAP;
 	*out = e;
-	if (insn->kind == INSN_NOP)
-		return true;
+	if (insn->kind == INSN_NOP || insn->kind == INSN_TRAP)
+		return true;		/* the operands of ud1 are never read */
 	for (int i = 0; i < f.in.operand_count; i++) {
 		add_operand(&e, &f.op[i], keeps_for_zero(&f));
 		/* Not every string instruction is said to move its address registers on. */

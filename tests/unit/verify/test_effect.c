@@ -66,6 +66,7 @@ static void registers_are_read_and_overwritten(void **state)
 		{ "cpuid", CODE(0x0f, 0xa2), AX | CX, AX | BX | CX | DX, 0, 0, 0, 0, 0 },
 		{ "repe cmpsb", CODE(0xf3, 0xa6), CX | SI | DI, 0, CX | SI | DI, 0, 0, 0, 0 },
 		{ "nop", CODE(0x90), 0, 0, 0, 0, 0, 0, 0 },
+		{ "ud1 25(%eax),%eax", CODE(0x67, 0x0f, 0xb9, 0x40, 25), 0, 0, 0, 0, 0, 0, 0 },
 	};
 
 	(void)state;
