@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "policy/policy.h"
+#include "policy/speedtest.h"
 
 const double DECIDE_FULL_GAIN = 0.05;
 
@@ -196,7 +197,7 @@ const char *const decide_count_text[] = {
 static const double slow_down = 0.25;
 /* run_s is the longest that was seen as the mean of a while, and runs vary; chosen. */
 static const double least_of_usual = 0.5;
-static const double longest_run_s = 600, day_s = 86400;
+static const double day_s = 86400;
 /* The runs that count may fill so much of the time until the next decision; chosen. */
 static const double most_of_next = 0.2;
 /* Half as slow again is more than counting was seen to cost; chosen.
@@ -246,7 +247,7 @@ static enum decide_count is_worth_it(const struct policy *p, const struct decide
 
 static bool are_long(const struct decide_runs *r)
 {
-	return r->run_s > longest_run_s ||
+	return r->run_s > SPEEDTEST_LONG_RUN_S ||
 	       DECIDE_COUNT_RUNS * r->run_s > most_of_next * r->next_s;
 }
 

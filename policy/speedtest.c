@@ -299,7 +299,7 @@ double speedtest_usual(const struct speedtest *p, uint32_t key, bool per_rest)
 	return n ? exp(sum / n) : NAN;
 }
 
-double speedtest_run_s(const struct speedtest *p)
+double speedtest_run_s(const struct speedtest *p, double observe_s)
 {
 	double value[SPEEDTEST_MAX], longest = NAN;
 
@@ -307,8 +307,10 @@ double speedtest_run_s(const struct speedtest *p)
 		const struct speedtest_side *now = &p->kind[i].now;
 		uint32_t n = fill_side(now->per_run, now->n, value);
 
-		if (now->n)
-			longest = n ? fmax(longest, exp(value[n - 1])) : INFINITY;
+		if (n)
+			longest = fmax(longest, exp(value[n - 1]));
+		else if (now->n * observe_s >= SPEEDTEST_LONG_RUN_S || now->n == SPEEDTEST_MAX)
+			return INFINITY;
 	}
 	return longest;
 }

@@ -38,6 +38,8 @@
 
 #define SPEEDTEST_ALPHA 0.001	/* chosen: one swap in a thousand may be undone by chance */
 
+#define SPEEDTEST_LONG_RUN_S 600	/* chosen */
+
 enum { SPEEDTEST_KINDS = 4, SPEEDTEST_LOOKS = 4, SPEEDTEST_MAX = RANKTEST_SIDE_MAX };
 
 struct speedtest_sums {
@@ -98,8 +100,10 @@ uint32_t speedtest_observed(const struct speedtest *p, uint32_t *before);
  * each second in the rest of it, by what is at the path now; NAN: not known. */
 double speedtest_usual(const struct speedtest *p, uint32_t key, bool per_rest);
 /* CPU time of a run by the newest observations in which any ended: the longest of the kinds.
- * INFINITY: there is a kind whose processes do not end; NAN: nothing has been observed. */
-double speedtest_run_s(const struct speedtest *p);
+ * INFINITY: there is a kind none of whose processes has ended in SPEEDTEST_LONG_RUN_S of
+ * observations, each of at least observe_s, or in as many as are kept; a kind that was not
+ * observed for so long tells nothing.  NAN: none tells anything. */
+double speedtest_run_s(const struct speedtest *p, double observe_s);
 /* For people: "faster, time -3.1 % (-5.0 .. -1.2), 12 observations to 20"; at least
  * SPEEDTEST_TEXT_MAX bytes. */
 enum { SPEEDTEST_TEXT_MAX = 128 };

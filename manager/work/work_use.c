@@ -166,7 +166,7 @@ static int fill_speed(struct work *w, struct case_file *c, uint64_t now_ns,
 		return 0;
 	for (uint32_t i = 0; i < p.nkind; i++)
 		*observations += p.kind[i].now.n;
-	c->d.runs.run_s = speedtest_run_s(&p);
+	c->d.runs.run_s = speedtest_run_s(&p, c->policy.observe_s);
 	c->d.observed = speedtest_known(&p);
 	return 0;
 }

@@ -308,22 +308,38 @@ static void the_longest_run_is_told_and_what_is_usual(void **state)
 	struct speedtest p = { 0 };
 
 	(void)state;
-	assert_true(isnan(speedtest_run_s(&p)) && isnan(speedtest_usual(&p, 1, false)));
+	assert_true(isnan(speedtest_run_s(&p, 300)) && isnan(speedtest_usual(&p, 1, false)));
 	observe_runs(&p, 1, 10, 4);
 	observe_runs(&p, 2, 10, 0.5);
-	assert_true(fabs(speedtest_run_s(&p) - 4) < 1e-5);
+	assert_true(fabs(speedtest_run_s(&p, 300) - 4) < 1e-5);
 	observe_runs(&p, 1, 10, 1);		/* the newest tells */
-	assert_true(fabs(speedtest_run_s(&p) - 1) < 1e-5);
+	assert_true(fabs(speedtest_run_s(&p, 300) - 1) < 1e-5);
 	assert_true(fabs(speedtest_usual(&p, 1, false) - 2) < 1e-5);	/* of 4 and 1 */
 	assert_true(fabs(speedtest_usual(&p, 1, true) - 3) < 1e-5);
 	assert_true(isnan(speedtest_usual(&p, 3, true)));
 	observe_runs(&p, 1, 0, 0);	/* none ended in that while */
-	assert_true(fabs(speedtest_run_s(&p) - 1) < 1e-5);
-	observe_runs(&p, 3, 0, 0);		/* none of these has ended */
-	assert_true(isinf(speedtest_run_s(&p)));
+	assert_true(fabs(speedtest_run_s(&p, 300) - 1) < 1e-5);
+	observe_runs(&p, 3, 0, 0);		/* none of these has ended, as yet */
+	assert_true(fabs(speedtest_run_s(&p, 300) - 1) < 1e-5);
+	observe_runs(&p, 3, 0, 0);
+	assert_true(isinf(speedtest_run_s(&p, 300)));
+	assert_true(fabs(speedtest_run_s(&p, 299) - 1) < 1e-5);
 	assert_true(isnan(speedtest_usual(&p, 3, false)));
 	observe_runs(&p, 4, 10, 7);
-	assert_true(isinf(speedtest_run_s(&p)));
+	assert_true(isinf(speedtest_run_s(&p, 300)));
+	for (int i = 2; i < SPEEDTEST_MAX; i++)
+		observe_runs(&p, 3, 0, 0);
+	assert_true(isinf(speedtest_run_s(&p, 1)));
+}
+
+static void what_was_observed_too_shortly_tells_of_no_run(void **state)
+{
+	struct speedtest p = { 0 };
+
+	(void)state;
+	observe_runs(&p, 1, 0, 0);
+	assert_true(isnan(speedtest_run_s(&p, 1)));
+	assert_true(isinf(speedtest_run_s(&p, SPEEDTEST_LONG_RUN_S)));
 }
 
 int main(void)
@@ -343,6 +359,7 @@ int main(void)
 			a_busier_kind_takes_the_place_of_one_of_which_nothing_is_known),
 		cmocka_unit_test(the_verdict_is_told),
 		cmocka_unit_test(the_longest_run_is_told_and_what_is_usual),
+		cmocka_unit_test(what_was_observed_too_shortly_tells_of_no_run),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
