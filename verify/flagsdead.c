@@ -103,13 +103,15 @@ static bool is_inside(const struct verify *v, vaddr addr)
 	return fde != NO_FDE && (v->ocfi.fde[fde].addr != addr || v->ocfi.fragment[fde]);
 }
 
-/* The loader alone says what the word holds, and that is another module's or a function. */
+/* The loader alone says what the word holds, or start-up code, and that is another module's or
+ * a function. */
 static bool leads_to_function(const struct verify *v, vaddr slot)
 {
 	vaddr function;
 
-	return verify_slot_function(v, slot, &function) &&
-	       !(function && is_inside(v, function));
+	return verify_is_chosen(&v->calls, slot) ||
+	       (verify_slot_function(v, slot, &function) &&
+		!(function && is_inside(v, function)));
 }
 
 static bool is_direct(const struct vcounting *c, vaddr addr)

@@ -50,6 +50,7 @@ known() {		# NAME COMPILER FLAGS...
 ulimit -c 0
 known "C" gcc -O2 -fpie -pie
 known "C, static" gcc -O2 -static
+known "C, static by gold" gcc -O2 -static -fuse-ld=gold	# .plt has an FDE, and the loader does not fill it
 known "C, static PIE" gcc -O2 -static-pie
 known "C, by clang" clang -O1 -fpie -pie
 
