@@ -5,7 +5,8 @@
  * admit up to another one.
  *
  * NEW       A new table must have all entries that are read.  Where the code shows no bound,
- *           what is behind the new table's entries is none (tableentries.c).
+ *           what is behind the new table's entries is none (tableentries.c), and nothing near
+ *           it may be more of it (tableopen.c).
  * ORIGINAL  Of a table that stays, the entries are those that comparisons admit: for every load
  *           there has to be a bound, no other table begins among them, and those that did not
  *           look like entries lead to instructions.
@@ -16,9 +17,7 @@
 #include "verify/lookup.h"
 #include "verify/tableentries.h"
 
-/* The instruction reads an entry of a new table that stands for `m`'s: *base is the register
- * with the address, none if it is a constant. */
-static bool reads_entry(struct flow *f, const struct node *n, const struct blockmap_table *m,
+bool verify_reads_entry(struct flow *f, const struct node *n, const struct blockmap_table *m,
 			uint8_t *base)
 {
 	const struct effect *e = &n->e;
@@ -55,7 +54,7 @@ static int check_load(struct flow *f, const struct blockmap_table *m, uint32_t l
 {
 	uint32_t n = right_entries(f->v, m);
 	vaddr addr = f->graph.addr[load];
-	struct vbound b = vbound_of(&f->graph, load, base, n);
+	struct vbound b = vbound_of(&f->graph, load, base, n, 64);
 
 	if (b.kind == BOUND_PROVEN)
 		return 0;
@@ -69,6 +68,11 @@ static int check_load(struct flow *f, const struct blockmap_table *m, uint32_t l
 			f->v,
 			"the jump table at 0x%llx used at 0x%llx goes on behind its %u entries",
 			ULL(m->orig_addr), ULL(addr), n);
+	if (verify_ends_in_doubt(f, m))
+		return refuse(f->v,
+			      "the jump table at 0x%llx used at 0x%llx may go on behind words "
+			      "that are no entries, or begin there",
+			      ULL(m->orig_addr), ULL(addr));
 	return 0;
 }
 
@@ -83,7 +87,7 @@ int verify_check_lengths(struct flow *f)
 				const struct blockmap_table *m = f->tables.claims.v[k];
 
 				if (range->node[i].in.seen &&
-				    reads_entry(f, &range->node[i], m, &base) &&
+				    verify_reads_entry(f, &range->node[i], m, &base) &&
 				    check_load(f, m, range->first + i, base) < 0)
 					return -1;
 			}
@@ -102,10 +106,10 @@ uint32_t verify_shown_entries(struct flow *f, const struct vtable *t)
 			const struct range *range = &f->ranges.v[r];
 
 			if (!range->node[i].in.seen ||
-			    !reads_entry(f, &range->node[i], &m, &base))
+			    !verify_reads_entry(f, &range->node[i], &m, &base))
 				continue;
 			struct vbound b = vbound_of(&f->graph, range->first + i, base,
-						    t->nentry);
+						    t->nentry, 64);
 			if (b.kind == BOUND_UNKNOWN)
 				return 0;
 			if (b.kind == BOUND_BEYOND && b.most >= n)

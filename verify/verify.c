@@ -97,8 +97,12 @@
  *       [test_watchedcode.c, test_unseen.c]
  *   A7  Where the code shows no bound of the index (bounds.c), a jump table has no entry
  *       behind a word that leads to no instruction, nor where its section ends or something
- *       begins that an instruction refers to (tableentries.c).  Reason: compilers lay tables
- *       out without gaps; an index beyond would have had the original jump to what is no code.
+ *       begins that an instruction refers to (tableentries.c).  One of addresses, which may be
+ *       an array of labels with unused ones, or whose lowest index may be taken into the
+ *       address, has no word within 4,096 that leads into its function, unless comparisons
+ *       say that another table has it (tableopen.c).  Reason: compilers lay tables of
+ *       distances out without gaps, and no array has so many unused labels in a row; an index
+ *       beyond would have had the original jump to what is no code.
  *       [test_assumptions.c, test_unseen.c]
  *   A8  A jump table's address that a jump by a table has used, and that is left in a register
  *       behind that, is no argument of a callee (one that was not used yet must not differ:
@@ -205,6 +209,7 @@ const struct verify_helper verify_helpers[] = {
 	{ "effect", "what one instruction reads and writes" },
 	{ "tablelengths", "how many entries of a table a function can read, for dataflow.c" },
 	{ "bounds", "how many of them one load can reach, for tablelengths.c" },
+	{ "tableopen", "where nothing bounds that: whether its end is in doubt" },
 	{ "indexop", "what one instruction means for the index, for bounds.c" },
 	{ "usedtables", "the jump tables that one function uses, for dataflow.c" },
 	{ "values", "what registers hold that differs between the runs, for dataflow.c" },

@@ -111,11 +111,9 @@ static void make_table(struct walk *w, uint32_t group)
 {
 	struct arena *a = w->t->prog->arena;
 	struct group *g = &w->groups.v[group];
-	uint32_t n = tablewalk_own_entries(w, g, true);
+	uint32_t n = tablewalk_new_entries(w, g);
 	uint32_t nuser, *user = find_users(w, group, &nuser);
 
-	if (n < g->bound)
-		n = g->bound;
 	for (uint32_t k = 0; k < n; k++)
 		if (tablewalk_insn_at(w, g->scan.target[k]) == UINT32_MAX &&
 		    text_holds(w->t, g->scan.target[k]))
@@ -179,6 +177,7 @@ static void start_again(struct walk *w)
 		w->dispatches.v[i].why_not = JUMP_ADDRESS_USED;
 	for (uint32_t g = 0; g < w->groups.n; g++) {
 		w->groups.v[g].bound = 0;
+		w->groups.v[g].loose = w->groups.v[g].open = false;
 		w->groups.v[g].why_not = JUMP_TABLE;
 		w->ai.escaped[g] = false;
 	}
@@ -194,7 +193,7 @@ static void start_again(struct walk *w)
 }
 
 /* A jump without a proven table goes on in original code, with whatever the registers and
- * the frame hold. */
+ * the frame hold; where tables end is then less certain. */
 static void escape_at_jumps(struct walk *w)
 {
 	uint64_t may = 0, before;
@@ -206,7 +205,7 @@ static void escape_at_jumps(struct walk *w)
 			    !is_proven_jump(w, i) && !may_be_tail_call(w, i))
 				may |= w->jump_may[i] | spills_may(&w->ai.spills);
 		absint_escape(&w->ai, may);
-	} while (may != before);
+	} while (tableopen_doubt(w) || may != before);
 }
 
 static enum ijump_kind kind_of_jump(const struct walk *w, uint32_t insn)

@@ -132,6 +132,16 @@ static bool is_inside(const struct text *t, const struct fn *fn, vaddr addr)
 	return word == OWN || word == KIN;
 }
 
+bool tablescan_leads_inside(const struct text *t, const struct fn *fn, vaddr table, vaddr at)
+{
+	const struct section *s = image_section_at(&t->prog->img, table);
+	struct rd r = rd_of(image_at(&t->prog->img, at, sizeof(uint64_t)));
+	vaddr to = rd_u64(&r);
+
+	return !r.bad && s && at - s->h.sh_addr < s->h.sh_size && to != fn->entry &&
+	       is_inside(t, fn, to);
+}
+
 /* What the Verifier takes for the first entry, and for one behind it. */
 static bool may_be_first(const struct text *t, const struct fn *fn, vaddr addr)
 {

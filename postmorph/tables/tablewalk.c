@@ -269,6 +269,8 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 	absint_dispatch(s);
 	if (n > g->bound)
 		g->bound = n;
+	g->loose |= is_type_bound(&j);
+	g->open |= beyond;
 	follow_entries(w, g, with_alike(w, g, n), s);
 }
 

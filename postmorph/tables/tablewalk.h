@@ -12,6 +12,8 @@ struct group {
 	uint32_t kind;		/* enum blockmap_table_kind */
 	struct tablescan scan;
 	uint32_t bound;		/* of all jumps through it; 0: none seen */
+	/* no comparison bounds the index of some jump; and not its width or a mask either */
+	bool loose, open;
 	uint32_t table;		/* index in fn->table[] once proven */
 	/* enum ijump_kind: JUMP_TABLE while nothing speaks against it */
 	uint8_t why_not;
@@ -71,6 +73,17 @@ void tablewalk_all(struct walk *w);
  * nobody could take for something else.  A table of another function behind it may add a few
  * that are none, by chance: then more is followed than can happen. */
 uint32_t tablewalk_own_entries(const struct walk *w, const struct group *g, bool sure);
+/* Entries that the new table has. */
+static inline uint32_t tablewalk_new_entries(const struct walk *w, const struct group *g)
+{
+	uint32_t n = tablewalk_own_entries(w, g, true);
+
+	return n > g->bound ? n : g->bound;
+}
+
+/* tableopen.c: a table of which it is not certain where it ends is none.  True when there is a
+ * new one. */
+bool tableopen_doubt(struct walk *w);
 
 /* tableaway.c: control goes to code at addr that is not the function's. */
 void tableaway_follow(struct walk *w, vaddr addr, const struct abs_state *s);

@@ -42,6 +42,77 @@ begin unbounded
 	table	T_unbounded
 end unbounded
 
+	# Words behind the table, or in front, may be more of it.
+	.macro words_near function, front, behind
+begin \function
+	jmp	*T_\function(,%rdi,8)
+	cases
+	.section .rodata
+	.p2align 3
+	.quad	\front, 0
+T_\function:
+	.quad	10b, 11b, 0, \behind, 0
+	.text
+end \function
+	.endm
+
+	words_near nothing_near, 0, 0
+	words_near more_behind, 0, 11b
+	words_near more_in_front, 11b, 0
+	words_near itself_behind, 0, itself_behind
+
+	# They are another table's, of which a comparison tells how long it is.
+begin a_bounded_one_near
+	test	%esi, %esi
+	je	1f
+	jmp	*T_first(,%rdi,8)
+1:	cmp	$2, %edi
+	ja	19f
+	mov	%edi, %edi
+	jmp	*T_bounded(,%rdi,8)
+	cases
+	.section .rodata
+	.p2align 3
+T_first:
+	.quad	10b, 11b, 0
+T_bounded:
+	.quad	11b, 10b, 19b, 0
+	.text
+end a_bounded_one_near
+
+	# A comparison that admits fewer does not tell whose the last word is.
+begin a_longer_one_near
+	test	%esi, %esi
+	je	1f
+	jmp	*T_before(,%rdi,8)
+1:	cmp	$2, %edi
+	ja	19f
+	mov	%edi, %edi
+	jmp	*T_longer(,%rdi,8)
+	cases
+	.section .rodata
+	.p2align 3
+T_before:
+	.quad	10b, 11b, 0
+T_longer:
+	.quad	11b, 10b, 19b, 11b, 0
+	.text
+end a_longer_one_near
+
+	# Nor does one without a comparison.
+begin two_without_a_bound
+	test	%esi, %esi
+	je	1f
+	jmp	*T_whole(,%rdi,8)
+1:	jmp	*T_whole+16(,%rdi,8)
+	cases
+	.section .rodata
+	.p2align 3
+T_whole:
+	.quad	10b, 11b, 11b, 19b, 0
+	.text
+end two_without_a_bound
+
 begin in_doubt
 	jmp	*T_doubt(,%rdi,8)
 	cases

@@ -89,6 +89,30 @@ static void tables_of_addresses_are_replaced(void **state)
 	assert_true(replaced > 0);
 }
 
+/* A word near the table is made one that leads into the function, in both. */
+static void words_near_put_the_end_in_doubt(void **state)
+{
+	static const struct {
+		int word;
+		bool refused;
+	} row[] = { { 3, true }, { 4, true }, { -2, true }, { 0, false } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct spoil m = spoil_make_as("absolute", "-static -no-pie", 1);
+		vaddr table = spoil_address(&m, "T_nothing_near");
+		vaddr inside = spoil_insn(&m, "nothing_near", 3);
+
+		if (row[i].refused) {
+			vaddr at = table + (vaddr)((int64_t)row[i].word * 8);
+
+			memcpy(spoil_original(&m, at), &inside, sizeof(inside));
+			memcpy(spoil_generation(&m, at), &inside, sizeof(inside));
+		}
+		spoil_expect(&m, row[i].refused ? "may go on behind words" : NULL);
+	}
+}
+
 /* The first entry of the table behind it is none of it: it would lead there. */
 static void another_table_ends_it(void **state)
 {
@@ -125,6 +149,7 @@ int main(void)
 		cmocka_unit_test(the_table_may_stay),
 		cmocka_unit_test(misuse_behind_it_is_seen),
 		cmocka_unit_test(another_table_ends_it),
+		cmocka_unit_test(words_near_put_the_end_in_doubt),
 		cmocka_unit_test(tables_of_addresses_are_replaced),
 		cmocka_unit_test(a_callee_does_not_get_the_address),
 		cmocka_unit_test(an_entry_behind_it_leads_inside_an_entry_jump),

@@ -1,0 +1,44 @@
+#!/bin/bash
+# openswitch.sh - computed jumps whose tables of addresses do not end where they seem to, as compilers make them
+# (tests/programs/switches/open.c says which): moved, and counting, such programs do what they did
+MIN_MOVED=50
+private=1
+. tests/moving.sh
+. tests/programs/instrument/counted.bash
+from=$(realpath tests/programs/switches)
+
+same() {		# NAME: of $T/original
+	local out
+	record_run "$T/before" "$T/original"
+	move_all "$T/original" "$T/moved" 5 || return
+	record_run "$T/after" "$T/moved"
+	same_run "$1, moved" "$T/before" "$T/after"
+	instrument "$T/original" "$T/counting" || return
+	out=$("$verify" --counting "$T/original" "$T/counting" 2>&1) && ok "$1: what counts is verified" || not_ok "$1: $out"
+	record_run "$T/after" "$T/counting"
+	same_run "$1, counting" "$T/before" "$T/after"
+}
+
+open() {		# NAME OPTION...: of open.c
+	local cc level
+	for cc in gcc clang; do
+		command -v $cc >/dev/null || { skip "$1, $cc" "this machine has no $cc"; continue; }
+		for level in -O1 -O2 -O3; do
+			$cc $level -w -fno-pie -no-pie "${@:2}" -o "$T/original" "$from/open.c" 2>"$T/e" && same "$1, $cc $level" ||
+				not_ok "$1, $cc $level: $(cat "$T/e")"
+		done
+	done
+}
+
+open "a masked index" -DHOLE -DINDEX=int -DSIZE=8 '-DPICK=*p++ & 7'
+open "an index of one byte" -DHOLE "-DINDEX=unsigned char" -DSIZE=256
+open "any index" -DHOLE -DINDEX=long -DSIZE=
+open "an array's middle" -DMIDDLE
+open "a lowest index" -DFOLDED
+open "what is in front" -DFRONT -DINDEX=long
+for options in "-O2" "-Os" "-O3 -static" "-O2 -mcmodel=medium"; do
+	# shellcheck disable=SC2086
+	gcc $options -w -fno-pie -no-pie -o "$T/original" "$from/foldedfirst.c" "$from/folded.c" 2>"$T/e" &&
+		same "a switch without a lowest case, gcc $options" || skip "gcc $options" "$(head -n 1 "$T/e")"
+done
+done_testing
