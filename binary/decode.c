@@ -226,3 +226,25 @@ bool insn_form_read(struct bytes code, struct insn_form *out)
 	*out = form;
 	return true;
 }
+
+static bool is_prefix(uint8_t byte)
+{
+	static const uint8_t legacy[] = {
+		0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x66, 0x67, 0xf0, 0xf2, 0xf3
+	};
+
+	return (byte & 0xf0) == 0x40 || memchr(legacy, byte, sizeof(legacy));
+}
+
+bool insn_calls_system(struct bytes code, uint32_t len)
+{
+	enum { ESCAPE = 0x0f, SYSCALL = 0x05, SYSENTER = 0x34 };
+
+	if (len < 2 || code.n < len || code.p[len - 2] != ESCAPE ||
+	    (code.p[len - 1] != SYSCALL && code.p[len - 1] != SYSENTER))
+		return false;
+	for (uint32_t i = 0; i < len - 2; i++)
+		if (!is_prefix(code.p[i]))
+			return false;
+	return true;
+}

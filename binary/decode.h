@@ -109,4 +109,7 @@ static inline bool insn_ends_flow(const struct insn *insn)
 	       insn->kind == INSN_TRAP;
 }
 
+/* syscall or sysenter, of so many bytes, behind whatever prefixes. */
+bool insn_calls_system(struct bytes code, uint32_t len);
+
 #endif

@@ -188,12 +188,6 @@ static int end_behind(struct look *l, const struct effect *e, vaddr addr, struct
 	}
 }
 
-/* syscall and sysenter. */
-static bool calls_system(struct bytes code)
-{
-	return code.n >= 2 && code.p[0] == 0x0f && (code.p[1] == 0x05 || code.p[1] == 0x34);
-}
-
 static int end_of(struct look *l, vaddr addr, struct way way)
 {
 	struct effect e;
@@ -203,7 +197,8 @@ static int end_of(struct look *l, vaddr addr, struct way way)
 
 		if (l->steps-- <= 0)
 			return BY_READ;
-		if (!code.p || !effect_decode(code, addr, &e) || calls_system(code))
+		if (!code.p || !effect_decode(code, addr, &e) ||
+		    insn_calls_system(code, e.len))
 			return l->reads_alone ? OPEN : BY_READ;
 		if (e.flags_read & way.flags)
 			return BY_READ;

@@ -197,11 +197,6 @@ static enum fate look_behind(struct look *l, const struct insn *insn, vaddr addr
 	}
 }
 
-static bool is_syscall(const uint8_t *code)
-{
-	return code[0] == 0x0f && (code[1] == 0x05 || code[1] == 0x34);
-}
-
 static enum fate look_at(struct look *l, vaddr addr, struct way way)
 {
 	const struct image *img = &l->prog->img;
@@ -214,7 +209,8 @@ static enum fate look_at(struct look *l, vaddr addr, struct way way)
 
 		if (l->steps-- <= 0)
 			return READ;
-		if (!code.p || !insn_decode(code, addr, &insn, &target) || is_syscall(code.p))
+		if (!code.p || !insn_decode(code, addr, &insn, &target) ||
+		    insn_calls_system(code, insn.len))
 			return l->s ? READ : OPEN;
 		if (insn.kind != INSN_NOP) {
 			struct flags f = flags_of((struct bytes){ code.p, insn.len });

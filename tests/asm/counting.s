@@ -162,6 +162,14 @@ fn live_system				# it hands the flags out in r11
 	ret
 end live_system
 
+fn live_prefixed				# so it does behind a prefix
+	place
+	mov	$39, %eax
+	.byte	0x48
+	syscall
+	ret
+end live_prefixed
+
 fn live_loop				# which does not end
 	place
 	call	loops_on

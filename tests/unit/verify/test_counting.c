@@ -362,7 +362,7 @@ static void counters_leave_flags_alone_that_are_read(void **state)
 	static const char *const live[] = {
 		"live_branch", "live_set", "live_jump", "live_taken", "live_pushed",
 		"live_shift", "live_rotation", "live_system", "live_callee", "live_return",
-		"live_tail", "live_carry_only", "live_label",
+		"live_prefixed", "live_tail", "live_carry_only", "live_label",
 		"live_run_into", "live_again", "live_framed",
 		"live_half_known", "live_half_decoded", "live_distances",
 		"live_label_variable", "live_loop", "live_any_label",

@@ -23,7 +23,7 @@ static void flags_are_live_where_the_name_says(void **state)
 		{ "dead_rotation", true },
 		{ "dead_tail", true }, { "dead_trap", true }, { "live_label", false },
 		{ "live_run_into", false }, { "live_any_label", false },
-		{ "live_again", false },
+		{ "live_again", false }, { "live_prefixed", false },
 		{ "dead_framed", true }, { "live_framed", false },
 		{ "dead_dispatched", true }, { "live_half_known", false },
 		{ "live_half_decoded", false }, { "live_distances", false },
