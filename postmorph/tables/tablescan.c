@@ -24,7 +24,8 @@
  *
  * A closed run bounds the index: a switch takes its cases from one table without gaps, and each
  * case lies in its own function.  A run of the program with an index outside has jumped to what
- * is no case, and no compiler makes that.  A word that leads where a case may lie never ends a
+ * is no case, and no compiler makes that; of addresses it makes other arrays as well, about
+ * which tableopen.c has doubts.  A word that leads where a case may lie never ends a
  * run, whatever refers to it: constants look like its address by chance.
  *
  * A comparison that admits more entries than the run has tells what the words in doubt are:
