@@ -46,7 +46,7 @@ static bool is_in_doubt(struct walk *w, const struct group *g)
 {
 	vaddr end = g->addr + (vaddr)SIZE * tablewalk_new_entries(w, g);
 
-	w->work += 2 * NEAR;
+	w->work += NEAR / 32;	/* a word is less than an instruction */
 	for (vaddr at = g->addr - SIZE * NEAR; at < end + SIZE * NEAR; at += SIZE) {
 		if (at == g->addr)
 			at = end;
@@ -60,7 +60,7 @@ bool tableopen_doubt(struct walk *w)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < w->groups.n; i++) {
+	for (uint32_t i = 0; i < w->groups.n && w->work < w->limit; i++) {
 		const struct group *g = &w->groups.v[i];
 
 		if (g->kind != BLOCKMAP_TABLE_ABS64 || !g->open || g->why_not != JUMP_TABLE ||
