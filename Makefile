@@ -173,7 +173,8 @@ $(B)/tests/fuzz/%: tests/fuzz/%.c $(filter %.c,$(FUZZ_ENGINE)) $(ARCHIVES)
 $(HELPERS): %: %.o $(ARCHIVES)
 	$(call link_test)
 
-$(B)/tests/unit/%.o: private CFLAGS += -O0 -U_FORTIFY_SOURCE	# most of what `check` compiles
+# Most of what `check` compiles.
+$(B)/tests/unit/%.o: private CFLAGS += $(if $(EXTRA_CFLAGS),,-O0 -U_FORTIFY_SOURCE)
 
 # Unwinding runs its cleanup handlers by the unwind tables only in code compiled for exceptions.
 $(B)/tests/programs/unwind.o: private CFLAGS += -fexceptions

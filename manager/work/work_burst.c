@@ -152,7 +152,7 @@ static int check_open(struct burst *b, int stats_fd, struct err *err)
 	struct wr stats = { 0 };
 	int rc = work_read(stats_fd, &stats, err);
 
-	if (rc == 0 && stats.n < sizeof(g->stats))
+	if (rc == 0 && stats.n && stats.n < sizeof(g->stats))
 		memcpy(g->stats, stats.p, stats.n);	/* the rest is zeroed */
 	wr_free(&stats);
 	if (rc < 0 || work_open_share(g->stats, &b->open, err) < 0)

@@ -13,18 +13,21 @@ jumps() {		# KIND
 		END { if (!found) print 0 }' "$T/json"
 }
 
-built() {		# COMPILER FLAGS: an absolute table whose address GCC adds is not followed
-	local name="$1 $2" lost=0 others=0 kind n
+# An absolute table whose address GCC adds is not followed; without optimization clang compares what it has
+# subtracted, and of two tables of one function of which nothing bounds the index neither has a certain end.
+built() {		# COMPILER FLAGS
+	local name="$1 $2" lost=0 few=14 others=0 kind n
 	# shellcheck disable=SC2086
 	$1 $2 -w -o "$T/bin/made" "$source" 2>"$T/e" || { not_ok "$name: build"; note "$(cat "$T/e")"; return; }
 	[[ $1$2 = *gcc*-O0*-no-pie ]] && lost=1
+	[[ $1$2 = *clang*-O0*-no-pie ]] && lost=4 few=13
 	"$edit" analyze --jumps --json "$T/bin/made" >"$T/json"
 	for kind in "no table" "no bound" "table too short" "address used" "two tables" "other jump" "too much work"; do
 		n=$(jumps "$kind")
 		others=$((others + n))
 	done
 	n=$(jumps "jump table")
-	if [ "$n" -ge 14 ] && [ "$others" -le "$lost" ]; then
+	if [ "$n" -ge "$few" ] && [ "$others" -le "$lost" ]; then
 		ok "$name: $n tables"
 	else
 		not_ok "$name: $n tables, $others jumps without one"

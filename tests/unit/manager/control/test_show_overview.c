@@ -140,6 +140,7 @@ static void ended_with(const struct store_module *m, const char *verdict, unsign
 
 	assert_int_equal(store_use_begin(s, m->id, verdict, &err), 0);
 	assert_int_equal(store_use_get(s, m->id, &use, &err), 0);
+	store_profile_free(&use.recent);
 	struct store_count count = { 3, (uint64_t)samples * STORE_UNIT };
 	use.begun_ns = store_now_ns() - 3600000000000;
 	use.recent = (struct store_profile){ .ncount = samples > 0, .count = &count };

@@ -382,7 +382,7 @@ static void a_figure_is_a_plain_number(void **state)
 
 	(void)state;
 	assert_true(work_figure(all, "a") == 3.5);
-	for (const char *name = "b\0c\0d\0e\0f"; *name; name += 2)
+	for (const char *name = "b\0c\0d\0e\0f\0"; *name; name += 2)
 		assert_true(work_figure(all, name) == -1);
 }
 
