@@ -89,11 +89,6 @@ static int edge_cmp(const void *x, const void *y)
 	return a->conditional - b->conditional;
 }
 
-uint64_t vgraph_budget(const struct vgraph *g)
-{
-	return 64 * (uint64_t)g->n + 8 * MAX_STEPS;
-}
-
 void vgraph_close(struct vgraph *g)
 {
 	uint32_t at = 0;
@@ -106,7 +101,7 @@ void vgraph_close(struct vgraph *g)
 			at++;
 		g->first[i] = at;
 	}
-	g->budget = vgraph_budget(g);
+	g->budget = 64 * (uint64_t)g->n + 8 * MAX_STEPS;
 }
 
 /* At the end of a way. */
@@ -197,20 +192,18 @@ static uint64_t all_of(uint64_t bits)
 }
 
 /* What is known bounds the number. */
-static bool is_bounded(struct search *s, struct query *q)
+static bool is_bounded(struct query *q, uint32_t nentry)
 {
 	if (q->scaled)
 		return false;
-	if (all_of(q->bits) < s->nentry) {
-		s->result.typed = true;
+	if (all_of(q->bits) < nentry)
 		return true;
-	}
 	for (uint64_t i = 0; i < q->nfact; i++) {
 		const struct fact *f = &q->fact[i];
 
 		if (!vplace_same(&f->at, &q->at) || f->bits < q->bits || f->most > q->largest)
 			continue;
-		if (f->most < s->nentry)
+		if (f->most < nentry)
 			return true;
 		if (f->most != UINT8_MAX && f->most != UINT16_MAX &&
 		    (!q->admitted || f->most < q->admitted))
@@ -276,16 +269,14 @@ static void fact_back(struct query *q, uint64_t *i, const struct iop *op)
 }
 
 /* The number is a constant, or at most that. */
-static enum outcome is_at_most(struct search *s, struct query *q, const struct iop *op)
+static enum outcome is_at_most(struct query *q, const struct iop *op, uint32_t nentry)
 {
 	bool whole = op->to_bits >= 32 && op->to.kind == PLACE_REG;
 
 	if (q->scaled || (!whole && q->bits > op->to_bits))
 		return LOST;
-	if (op->value < s->nentry && op->value <= q->largest) {
-		s->result.typed |= op->kind == IOP_MASK;
+	if (op->value < nentry && op->value <= q->largest)
 		return BOUNDED;
-	}
 	if (q->bits > 32 && op->value <= UINT32_MAX)
 		q->bits = 32;
 	return LOST;
@@ -302,7 +293,7 @@ static enum outcome number_back(struct search *s, struct query *q, const struct 
 		return LOST;
 	switch (op->kind) {
 	case IOP_CONST: case IOP_MASK:
-		return is_at_most(s, q, op);
+		return is_at_most(q, op, s->nentry);
 	case IOP_SCALE:
 		if (!q->scaled)
 			return LOST;
@@ -315,7 +306,7 @@ static enum outcome number_back(struct search *s, struct query *q, const struct 
 		if (op->from.kind == PLACE_OTHER || q->scaled)
 			return LOST;
 		other.at = op->from;
-		if (!is_bounded(s, &other))
+		if (!is_bounded(&other, s->nentry))
 			go_back(s, node, &other);
 		return GOES_ON;
 	}
@@ -350,7 +341,7 @@ static enum outcome step_back(struct search *s, struct query *q, uint32_t node)
 		for (uint64_t bits = 8; bits < q->bits; bits *= 2)
 			if (op.value <= all_of(bits))
 				q->bits = bits;
-	if (is_bounded(s, q))
+	if (is_bounded(q, s->nentry))
 		return BOUNDED;
 	for (uint64_t i = 0; i < q->nfact; )
 		fact_back(q, &i, &op);
@@ -365,7 +356,7 @@ static enum outcome step_back(struct search *s, struct query *q, uint32_t node)
 		at.pending = q->pending;
 		*q = at;
 	}
-	return is_bounded(s, q) ? BOUNDED : GOES_ON;
+	return is_bounded(q, s->nentry) ? BOUNDED : GOES_ON;
 }
 
 static void search(struct search *s)
@@ -391,12 +382,11 @@ static void search(struct search *s)
 	}
 }
 
-struct vbound vbound_of(struct vgraph *g, uint32_t load, uint8_t base, uint32_t nentry,
-			unsigned bits)
+struct vbound vbound_of(struct vgraph *g, uint32_t load, uint8_t base, uint32_t nentry)
 {
 	static struct search s;
 	struct vindex index;
-	struct query q = { .bits = bits, .largest = UINT64_MAX };
+	struct query q = { .bits = 64, .largest = UINT64_MAX };
 
 	if (!iop_index(verify_orig_code(g->v, g->addr[load]), base, &index))
 		return (struct vbound){ .kind = BOUND_UNKNOWN, .negative = true };

@@ -48,7 +48,6 @@ struct flow {
 	bool collecting;
 	struct vgraph graph;
 	struct vedge edge;	/* `from` and the condition of the next one */
-	uint32_t *compared;	/* [tables.all.n], of tableopen.c; NULL: nobody has asked */
 };
 
 /* tablelengths.c; f->graph has all ways.  Each load of an entry of a new table reads one that
@@ -56,11 +55,7 @@ struct flow {
 int verify_check_lengths(struct flow *f);
 /* tableopen.c.  Nothing bounds the index of a load from the new table of addresses: it is not
  * certain where the original ends, as words near it lead into the function. */
-bool verify_ends_in_doubt(struct flow *f, const struct blockmap_table *m);
-/* The instruction reads an entry of the table: *base is the register with its address, NGPR if
- * that is a constant. */
-bool verify_reads_entry(struct flow *f, const struct node *n, const struct blockmap_table *m,
-			uint8_t *base);
+bool verify_ends_in_doubt(const struct flow *f, const struct blockmap_table *m);
 /* How many entries of an original table the loads of one can read, by comparisons: no fewer
  * than t->nentry, which look like some.  0: that is not shown, or they are not all entries. */
 uint32_t verify_shown_entries(struct flow *f, const struct vtable *t);

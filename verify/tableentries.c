@@ -3,9 +3,9 @@
  * Here are the rules by which casetables.c, entries.c and dataflow.c tell what an entry is: it
  * leads to an instruction of the function that uses the table, or to the end of one of its
  * ranges.  How long a table is, bounds.c proves from the code.  Where the code shows no bound,
- * a table ends where its section does, where something else begins whose address some
- * instruction forms, or with a word that leads to no instruction at all: an index beyond that
- * would have had the original run what is no code.
+ * a table ends where its section does, or with a word that leads to no instruction at all: an
+ * index beyond that would have had the original run what is no code.  A word that leads into
+ * another function ends it where something begins whose address some instruction forms.
  *
  * Tested by tests/unit/verify/test_casetables.c and test_bounds.c.
  */
@@ -114,19 +114,35 @@ static bool is_preceded(const struct verify *v, const struct blockmap_table *t, 
 				    group);
 }
 
+/* A table begins there, or in front of it, that leads into another function at once: an address
+ * that this one forms may be in the middle of the table, or of an array in front of it. */
+static bool is_others_table(const struct verify *v, vaddr table, vaddr behind, uint32_t kind,
+			    uint32_t group)
+{
+	vaddr to;
+
+	if (behind < table || !verify_table_entry(&v->orig, table, kind, 0, &to))
+		return false;
+	uint32_t fde = vcfi_find(&v->ocfi, to);
+	return fde != NO_FDE && verify_group(v, fde) != group;
+}
+
 bool verify_table_ends(const struct verify *v, const struct blockmap_table *t, uint32_t group,
-		       bool negative)
+		       bool negative, vaddr next)
 {
 	vaddr behind = t->orig_addr + t->nentry * (uint64_t)blockmap_entry_size(t->kind), to;
 
 	if (negative && is_preceded(v, t, group))
 		return false;
-	if (behind >= verify_next_table(&v->walk, t->orig_addr) ||
-	    is_outside(&v->orig, t->orig_addr, behind) ||
-	    verify_is_referred(v, behind) ||
+	if (is_outside(&v->orig, t->orig_addr, behind) ||
 	    !verify_table_entry(&v->orig, t->orig_addr, t->kind, t->nentry, &to))
 		return true;
-	return !verify_is_start(v, to) && !verify_is_case(v, group, to);
+	if (verify_is_case(v, group, to))
+		return behind >= next ||
+		       is_others_table(v, verify_next_table(&v->walk, t->orig_addr), behind,
+				       t->kind, group);
+	return !verify_is_start(v, to) || verify_is_referred(v, behind) ||
+	       behind >= verify_next_table(&v->walk, t->orig_addr);
 }
 
 const struct blockmap_table *verify_find_table(const struct blockmap *map, vaddr orig,

@@ -17,7 +17,9 @@
 #include "verify/lookup.h"
 #include "verify/tableentries.h"
 
-bool verify_reads_entry(struct flow *f, const struct node *n, const struct blockmap_table *m,
+/* The instruction reads an entry of a new table that stands for `m`'s: *base is the register
+ * with the address, none if it is a constant. */
+static bool reads_entry(struct flow *f, const struct node *n, const struct blockmap_table *m,
 			uint8_t *base)
 {
 	const struct effect *e = &n->e;
@@ -49,13 +51,32 @@ static uint32_t right_entries(struct verify *v, const struct blockmap_table *m)
 	return m->nentry;
 }
 
+/* Where the next table behind the address begins by which the function jumps; that it only
+ * forms an address does not make one. */
+static vaddr next_jumped(const struct flow *f, vaddr addr)
+{
+	vaddr next = UINT64_MAX;
+
+	for (uint32_t r = 0; r < f->ranges.n; r++)
+		for (uint32_t i = 0; i < f->ranges.v[r].n; i++) {
+			const struct node *n = &f->ranges.v[r].node[i];
+			const struct value *x = &n->in.r[n->e.a];
+
+			if (n->in.seen && n->e.op == FX_JUMP && x->kind == TARGET &&
+			    f->tables.all.v[x->table].addr > addr &&
+			    f->tables.all.v[x->table].addr < next)
+				next = f->tables.all.v[x->table].addr;
+		}
+	return next;
+}
+
 /* *open: nothing bounds the index. */
 static int check_load(struct flow *f, const struct blockmap_table *m, uint32_t load,
 		      uint8_t base, bool *open)
 {
 	uint32_t n = right_entries(f->v, m);
 	vaddr addr = f->graph.addr[load];
-	struct vbound b = vbound_of(&f->graph, load, base, n, 64);
+	struct vbound b = vbound_of(&f->graph, load, base, n);
 
 	if (b.kind == BOUND_PROVEN)
 		return 0;
@@ -64,7 +85,8 @@ static int check_load(struct flow *f, const struct blockmap_table *m, uint32_t l
 			      "the instruction at 0x%llx uses up to %llu entries of the jump "
 			      "table at 0x%llx, of which %u have new ones",
 			      ULL(addr), ULL(b.most + 1), ULL(m->orig_addr), n);
-	if (n < m->nentry || !verify_table_ends(f->v, m, f->tables.group, b.negative))
+	if (n < m->nentry || !verify_table_ends(f->v, m, f->tables.group, b.negative,
+						  next_jumped(f, m->orig_addr)))
 		return refuse(
 			f->v,
 			"the jump table at 0x%llx used at 0x%llx goes on behind its %u entries",
@@ -84,7 +106,7 @@ static int check_loads(struct flow *f, bool *open)
 				const struct blockmap_table *m = f->tables.claims.v[k];
 
 				if (range->node[i].in.seen &&
-				    verify_reads_entry(f, &range->node[i], m, &base) &&
+				    reads_entry(f, &range->node[i], m, &base) &&
 				    check_load(f, m, range->first + i, base, &open[k]) < 0)
 					return -1;
 			}
@@ -118,10 +140,10 @@ uint32_t verify_shown_entries(struct flow *f, const struct vtable *t)
 			const struct range *range = &f->ranges.v[r];
 
 			if (!range->node[i].in.seen ||
-			    !verify_reads_entry(f, &range->node[i], &m, &base))
+			    !reads_entry(f, &range->node[i], &m, &base))
 				continue;
 			struct vbound b = vbound_of(&f->graph, range->first + i, base,
-						    t->nentry, 64);
+						    t->nentry);
 			if (b.kind == BOUND_UNKNOWN)
 				return 0;
 			if (b.kind == BOUND_BEYOND && b.most >= n)

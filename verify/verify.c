@@ -96,11 +96,12 @@
  *       forms of its own.
  *       [test_watchedcode.c, test_unseen.c]
  *   A7  Where the code shows no bound of the index (bounds.c), a jump table has no entry
- *       behind a word that leads to no instruction, nor where its section ends or something
- *       begins that an instruction refers to (tableentries.c).  One of addresses, which may be
+ *       behind a word that leads to no instruction, nor where its section ends, nor behind one
+ *       that leads into another function where something begins that an instruction refers
+ *       to (tableentries.c).  One of addresses, which may be
  *       an array of labels with unused ones, or whose lowest index may be taken into the
- *       address, has no word within 4,096 that leads into its function, unless comparisons
- *       say that another table has it (tableopen.c).  Reason: compilers lay tables of
+ *       address, has no word within 4,096 that leads into its function, nor one of the next 32
+ *       that leads to where any begins (tableopen.c).  Reason: compilers lay tables of
  *       distances out without gaps, and no array has so many unused labels in a row; an index
  *       beyond would have had the original jump to what is no code.
  *       [test_assumptions.c, test_unseen.c]

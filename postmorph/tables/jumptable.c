@@ -177,7 +177,7 @@ static void start_again(struct walk *w)
 		w->dispatches.v[i].why_not = JUMP_ADDRESS_USED;
 	for (uint32_t g = 0; g < w->groups.n; g++) {
 		w->groups.v[g].bound = 0;
-		w->groups.v[g].loose = w->groups.v[g].open = false;
+		w->groups.v[g].open = false;
 		w->groups.v[g].why_not = JUMP_TABLE;
 		w->ai.escaped[g] = false;
 	}

@@ -133,16 +133,6 @@ static bool is_inside(const struct text *t, const struct fn *fn, vaddr addr)
 	return word == OWN || word == KIN;
 }
 
-bool tablescan_leads_inside(const struct text *t, const struct fn *fn, vaddr table, vaddr at)
-{
-	const struct section *s = image_section_at(&t->prog->img, table);
-	struct rd r = rd_of(image_at(&t->prog->img, at, sizeof(uint64_t)));
-	vaddr to = rd_u64(&r);
-
-	return !r.bad && s && at - s->h.sh_addr < s->h.sh_size && to != fn->entry &&
-	       is_inside(t, fn, to);
-}
-
 /* What the Verifier takes for the first entry, and for one behind it. */
 static bool may_be_first(const struct text *t, const struct fn *fn, vaddr addr)
 {
@@ -154,6 +144,17 @@ static bool may_be_entry(const struct text *t, const struct fn *fn, vaddr addr)
 	uint32_t p = text_piece(t, addr);
 
 	return (p != UINT32_MAX && t->piece[p].addr == addr) || may_be_first(t, fn, addr);
+}
+
+bool tablescan_leads_in(const struct text *t, const struct fn *fn, vaddr table, vaddr at,
+			bool any)
+{
+	const struct section *s = image_section_at(&t->prog->img, table);
+	struct rd r = rd_of(image_at(&t->prog->img, at, sizeof(uint64_t)));
+	vaddr to = rd_u64(&r);
+
+	return !r.bad && s && at - s->h.sh_addr < s->h.sh_size &&
+	       (any ? may_be_entry(t, fn, to) : may_be_first(t, fn, to));
 }
 
 /* Marks entries of the table, up to where the next one begins, that lead into entry jumps. */

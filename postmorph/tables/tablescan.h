@@ -28,8 +28,10 @@ bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr
  * wherever they lead.  False, and nothing done, when one leads to no instruction. */
 bool tablescan_extend(const struct text *t, struct arena *a, const struct fn *fn, vaddr addr,
 		      uint32_t kind, uint32_t nentry, struct tablescan *scan);
-/* The word there, in the section of the table, leads into fn, and not to its entry. */
-bool tablescan_leads_inside(const struct text *t, const struct fn *fn, vaddr table, vaddr at);
+/* The word there, in the section of the table, leads into fn, or, with `any`, to where some
+ * piece begins. */
+bool tablescan_leads_in(const struct text *t, const struct fn *fn, vaddr table, vaddr at,
+			bool any);
 /* A lea of `user` forms that address: what stands there may be a table of that function, and
  * ends those of others.  Once all are noted, they are sorted. */
 void tablescan_note(struct text *t, const struct fn *user, vaddr addr);

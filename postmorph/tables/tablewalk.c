@@ -143,10 +143,8 @@ static void follow_branch(struct walk *w, const struct insn *insn, const struct 
  * negative. */
 static bool is_closed(const struct walk *w, const struct group *g, uint32_t index)
 {
-	bool closed = g->scan.closed || tablewalk_own_entries(w, g, true) < g->scan.nentry;
-
-	if (!closed || !g->scan.preceded || index != ABS_UNBOUND)
-		return closed;
+	if (!g->scan.closed || !g->scan.preceded || index != ABS_UNBOUND)
+		return g->scan.closed;
 	for (uint32_t i = 0; i < w->groups.n; i++) {
 		const struct group *o = &w->groups.v[i];
 		vaddr size = tablescan_entry_size(o->kind);
@@ -255,8 +253,7 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 	if (d->why_not == JUMP_ADDRESS_USED)	/* in the walk before */
 		*d = (struct dispatch){ insn, j.group, JUMP_TABLE };
 	struct group *g = &w->groups.v[j.group];
-	uint32_t own = is_type_bound(&j) ? tablewalk_own_entries(w, g, true) : g->scan.nentry;
-	bool beyond = j.index >= own && !extend(w, g, &j);
+	bool beyond = j.index >= g->scan.nentry && !extend(w, g, &j);
 	if (d->group != j.group)
 		d->why_not = w->groups.v[d->group].why_not = JUMP_TWO_TABLES;
 	else if (beyond && (!is_type_bound(&j) || !is_closed(w, g, j.index)))
@@ -265,11 +262,12 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 		g->why_not = d->why_not;
 		return;
 	}
-	uint32_t n = beyond ? tablewalk_own_entries(w, g, false) : j.index + 1;
+	/* Code may form an address in the middle of a table by chance, or of an array: where
+	 * nothing bounds the index, that is no end. */
+	uint32_t n = beyond ? g->scan.nentry : j.index + 1;
 	absint_dispatch(s);
 	if (n > g->bound)
 		g->bound = n;
-	g->loose |= is_type_bound(&j);
 	g->open |= beyond;
 	follow_entries(w, g, with_alike(w, g, n), s);
 }

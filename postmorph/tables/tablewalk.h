@@ -12,8 +12,7 @@ struct group {
 	uint32_t kind;		/* enum blockmap_table_kind */
 	struct tablescan scan;
 	uint32_t bound;		/* of all jumps through it; 0: none seen */
-	/* no comparison bounds the index of some jump; and not its width or a mask either */
-	bool loose, open;
+	bool open;		/* nothing bounds the index of some jump */
 	uint32_t table;		/* index in fn->table[] once proven */
 	/* enum ijump_kind: JUMP_TABLE while nothing speaks against it */
 	uint8_t why_not;

@@ -59,9 +59,20 @@ end \function
 	words_near nothing_near, 0, 0
 	words_near more_behind, 0, 11b
 	words_near more_in_front, 11b, 0
-	words_near itself_behind, 0, itself_behind
+	.macro far_away
+	.section .rodata
+	.fill	256
+	.text
+	.endm
 
-	# They are another table's, of which a comparison tells how long it is.
+	far_away
+	words_near itself_behind, 0, itself_behind
+	words_near another_in_front, another, 0
+	far_away
+	words_near another_behind, 0, another
+	far_away
+
+	# That they are another table's, too, of which a comparison tells how long it is, does not help.
 begin a_bounded_one_near
 	test	%esi, %esi
 	je	1f
@@ -80,26 +91,7 @@ T_bounded:
 	.text
 end a_bounded_one_near
 
-	# A comparison that admits fewer does not tell whose the last word is.
-begin a_longer_one_near
-	test	%esi, %esi
-	je	1f
-	jmp	*T_before(,%rdi,8)
-1:	cmp	$2, %edi
-	ja	19f
-	mov	%edi, %edi
-	jmp	*T_longer(,%rdi,8)
-	cases
-	.section .rodata
-	.p2align 3
-T_before:
-	.quad	10b, 11b, 0
-T_longer:
-	.quad	11b, 10b, 19b, 11b, 0
-	.text
-end a_longer_one_near
-
-	# Nor does one without a comparison.
+	# Without a comparison the first one has all words; what is in front of the second may be its.
 begin two_without_a_bound
 	test	%esi, %esi
 	je	1f

@@ -1199,7 +1199,7 @@ T_gap2:	.long	12b-T_gap2, 13b-T_gap2, 0x7ffffff0
 end two_without_a_gap
 
 	# The mask admits one entry more than the table has.  Read as one of this table, the next one's
-	# first leads to 14.
+	# first leads to 14, where the address is stored: where the table ends is not known.
 begin mask_into_the_next
 	test	%esi, %esi
 	je	1f

@@ -36,6 +36,13 @@ open "any index" -DHOLE -DINDEX=long -DSIZE=
 open "an array's middle" -DMIDDLE
 open "a lowest index" -DFOLDED
 open "what is in front" -DFRONT -DINDEX=long
+open "the function's beginning" -DTOP
+open "a part's beginning" -DPART
+open "an array beside a compared one" -DBOTH
+for less in 4 5 6 7 8 9 10; do		# it is chance which one makes the word there lead into the function
+	gcc -Os -w -fpie -pie -DCUT=$less -o "$T/original" "$from/open.c" 2>"$T/e" && same "an array's address in a table, $less" ||
+		not_ok "an array's address in a table, $less: $(cat "$T/e")"
+done
 for options in "-O2" "-Os" "-O3 -static" "-O2 -mcmodel=medium"; do
 	# shellcheck disable=SC2086
 	gcc $options -w -fno-pie -no-pie -o "$T/original" "$from/foldedfirst.c" "$from/folded.c" 2>"$T/e" &&

@@ -4,6 +4,10 @@
  * MIDDLE   the code forms the address of an array's middle, too
  * FOLDED   the lowest index is not 0, and other labels stand where number 0 would be
  * FRONT    the array has an unused label in front of where its address is formed
+ * TOP      behind an unused one there is but the label where the function begins
+ * PART     ... where its part that seldom runs begins
+ * BOTH     as FOLDED, with a comparison, and the other labels are an array with an unused one
+ * CUT      (of distances) the address of another array, taken less, is in the table's middle
  *
  * Prints what depends on all that ran.
  */
@@ -68,6 +72,116 @@ static long one(long i)
 	static const long code[] = { 1, 3, 4, 2, 1, 2, 3, 4, 1, 0 };
 
 	return run(i % 7 + (i % 11 ? 0 : 200), i % 5 % 3, code + i % 5);
+}
+#elif defined(TOP)
+__attribute__((noinline, noclone)) long run(long a, long b, const unsigned long *p)
+{
+	static const void *const label[] = { &&first, &&second, NULL, &&top };
+
+top:	if (a == 5) { p++; a += b; goto *label[*p]; }
+	if (a == 6) { p++; a -= b; goto *label[*p]; }
+	p++; a ^= 3; sink = 8;
+	goto *label[*p];
+first:	sink = 1; if (a == b) return 3; return 4;
+second:	sink = 2; return a == b ? 30 : 40;
+}
+
+static long one(long i)
+{
+	const unsigned long second = (unsigned long)i % 2;
+	const unsigned long code[] = { 0, i % 3 ? second : 3, second, 0 };
+
+	return run(i % 9, i % 5, code);
+}
+#elif defined(PART)
+__attribute__((noinline, cold, noclone)) long seldom(long a, long b)
+{
+	sink = (int)(a + b);
+	return a * 7 + b;
+}
+
+__attribute__((noinline, noclone)) long run(long a, long b, const unsigned long *p)
+{
+	static const void *const label[] = { &&first, &&second, NULL, &&part };
+
+	if (a == 5) { sink = 3; goto *label[*p]; }
+	sink = 4; goto *label[*p];
+first:	sink = 1; if (a == b) return 3; return 4;
+second:	sink = 2; return a == b ? 30 : 40;
+part:	return seldom(a, b);
+}
+
+static long one(long i)
+{
+	const unsigned long code = (unsigned long)(const long[]){ 0, 1, 3 }[i % 3];
+
+	return run(i % 7, i % 5, &code);
+}
+#elif defined(BOTH)
+__attribute__((noinline))
+static long run(long a, long b, unsigned long i, const unsigned long *p)
+{
+	static const struct { const void *open[6], *compared[4]; } all = {
+		{ &&first, &&second, NULL, &&fourth, &&fifth, &&sixth },
+		{ &&fourth, &&second, &&third, &&sixth }
+	};
+
+	if (i == 77) { sink = 4; goto *all.open[*p]; }
+	if (i < 7) { sink = 3; goto *all.compared[i - 3]; }
+	return 99;
+first:	sink = 1; if (a == b) return 3; return 4;
+second:	sink = 2; return a == b ? 30 : 40;
+third:	sink = 7; if (a == b) { sink = 9; return 33; } return 44;
+sixth:	if (a == b) { sink = 19; return 333; } sink = 5; return 444;
+fourth:	if (a == b) { sink = 29; return 3331; } sink = 15; return 4441;
+fifth:	if (a == b) { sink = 39; return 3332; } sink = 25; return 4442;
+}
+
+static long one(long i)
+{
+	const unsigned long code = (unsigned long)(const long[]){ 0, 1, 3, 4, 5 }[i % 5];
+
+	const unsigned long compared = i % 3 == 1 ? 3 + (unsigned long)i % 4 : 100;
+
+	return run(i % 7, i % 5, i % 3 == 0 ? 77 : compared, &code);
+}
+#elif defined(CUT)
+__attribute__((noinline, noclone))
+const int *run(long a, long b, unsigned x, unsigned long y, long *out)
+{
+	static const int array[] = {
+		1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19
+	};
+	long r = 0;
+
+	switch (x) {
+	case 0: sink = 1; r = a == b ? 3 : 4; break;
+	case 1: sink = 2; r = a < b ? 30 : 40; if (a == 3) { *out = 5; return 0; } break;
+	case 2: sink = 7; r = a * 3; break;
+	case 3: sink = 9; r = b * 5; sink++; break;
+	case 4: if (a == b) { sink = 29; *out = 3331; return 0; } sink = 15; r = 4441; break;
+	case 5: sink = 91; r = b * 7; sink++; break;
+	case 6: sink = 92; r = b * 9 - a; sink++; break;
+	case 7: sink = 93; r = b * 11 - a; sink++; break;
+	case 8: sink = 94; r = b * 13 - a; sink++; break;
+	case 9: sink = 95; r = b * 15 - a; sink++; break;
+	default: __builtin_unreachable();
+	}
+	*out = r;
+	for (unsigned long k = y; k < y + (unsigned long)a; k++) {
+		r = r * 5 + array[k - CUT];
+		sink = (int)r;
+	}
+	*out = r;
+	return 0;
+}
+
+static long one(long i)
+{
+	long r;
+	const int *p = run(i % 7, i % 5, (unsigned)i % 10, CUT + (unsigned long)i % 8, &r);
+
+	return r + (p ? *p : 0);
 }
 #else
 __attribute__((noinline)) static long run(long a, long b, unsigned long x)
