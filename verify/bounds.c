@@ -382,11 +382,12 @@ static void search(struct search *s)
 	}
 }
 
-struct vbound vbound_of(struct vgraph *g, uint32_t load, uint8_t base, uint32_t nentry)
+struct vbound vbound_of(struct vgraph *g, uint32_t load, uint8_t base, uint32_t nentry,
+			unsigned bits)
 {
 	static struct search s;
 	struct vindex index;
-	struct query q = { .bits = 64, .largest = UINT64_MAX };
+	struct query q = { .bits = bits, .largest = UINT64_MAX };
 
 	if (!iop_index(verify_orig_code(g->v, g->addr[load]), base, &index))
 		return (struct vbound){ .kind = BOUND_UNKNOWN, .negative = true };

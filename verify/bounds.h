@@ -44,7 +44,8 @@ struct vbound {
 /* Sorts the edges. */
 void vgraph_close(struct vgraph *g);
 /* Is the index of the load, which reads entries by way of register `base` (16: at a constant
- * address), always below nentry? */
-struct vbound vbound_of(struct vgraph *g, uint32_t load, uint8_t base, uint32_t nentry);
+ * address), always below nentry?  Of the index so many lowest bits count: 64, all. */
+struct vbound vbound_of(struct vgraph *g, uint32_t load, uint8_t base, uint32_t nentry,
+			unsigned bits);
 
 #endif

@@ -70,13 +70,31 @@ static vaddr next_jumped(const struct flow *f, vaddr addr)
 	return next;
 }
 
+/* A comparison of the index's lower half tells how long the table is, whatever is known of the
+ * other one, and of who may come to the load from elsewhere. */
+static bool is_compared(struct flow *f, uint32_t load, uint8_t base, uint32_t nentry)
+{
+	const vaddr addr = f->graph.addr[load];
+	const uint32_t fde = vcfi_find(&f->v->ocfi, addr);
+	const bool open = f->graph.open[load];
+
+	/* where a function begins nothing has been compared */
+	if (fde == NO_FDE || f->v->ocfi.fde[fde].addr == addr || verify_has_entry(f->v, addr) ||
+	    f->graph.first[load] == f->graph.first[load + 1])
+		return false;
+	f->graph.open[load] = false;
+	struct vbound b = vbound_of(&f->graph, load, base, nentry, 32);
+	f->graph.open[load] = open;
+	return b.kind == BOUND_PROVEN;
+}
+
 /* *open: nothing bounds the index. */
 static int check_load(struct flow *f, const struct blockmap_table *m, uint32_t load,
 		      uint8_t base, bool *open)
 {
 	uint32_t n = right_entries(f->v, m);
 	vaddr addr = f->graph.addr[load];
-	struct vbound b = vbound_of(&f->graph, load, base, n);
+	struct vbound b = vbound_of(&f->graph, load, base, n, 64);
 
 	if (b.kind == BOUND_PROVEN)
 		return 0;
@@ -91,7 +109,7 @@ static int check_load(struct flow *f, const struct blockmap_table *m, uint32_t l
 			f->v,
 			"the jump table at 0x%llx used at 0x%llx goes on behind its %u entries",
 			ULL(m->orig_addr), ULL(addr), n);
-	*open = true;
+	*open |= !is_compared(f, load, base, n);
 	return 0;
 }
 
@@ -143,7 +161,7 @@ uint32_t verify_shown_entries(struct flow *f, const struct vtable *t)
 			    !reads_entry(f, &range->node[i], &m, &base))
 				continue;
 			struct vbound b = vbound_of(&f->graph, range->first + i, base,
-						    t->nentry);
+						    t->nentry, 64);
 			if (b.kind == BOUND_UNKNOWN)
 				return 0;
 			if (b.kind == BOUND_BEYOND && b.most >= n)
