@@ -76,10 +76,12 @@ static bool is_compared(struct flow *f, uint32_t load, uint8_t base, uint32_t ne
 {
 	const vaddr addr = f->graph.addr[load];
 	const uint32_t fde = vcfi_find(&f->v->ocfi, addr);
+	const struct vtableuses *uses = &f->v->uses;
 	const bool open = f->graph.open[load];
 
-	/* where a function begins nothing has been compared */
+	/* where an image is entered, and where nothing leads, nothing has been compared */
 	if (fde == NO_FDE || f->v->ocfi.fde[fde].addr == addr || verify_has_entry(f->v, addr) ||
+	    verify_has_addr(uses->inner.v, uses->inner.n, addr) ||
 	    f->graph.first[load] == f->graph.first[load + 1])
 		return false;
 	f->graph.open[load] = false;

@@ -12,7 +12,8 @@
  * this function.  The run may be longer than the table when another one of the same function
  * stands behind it.  An entry of a new table leads to the image of wherever the original's
  * leads; but who follows them sees ways that there are not, so those behind the next table's
- * start are left out (tablewalk_own_entries()) unless a comparison admits them.
+ * start are left out (tablewalk_own_entries()) unless a comparison admits them, or nothing
+ * bounds the index.
  *
  * CLOSED   The run is never shorter than the table, if it is certain that its first other word
  *          is no entry. A word that leads to no instruction at all is none. One that leads into
