@@ -5,7 +5,8 @@
 # 600 where nothing else runs, and as many times more as there are others for each CPU when it begins.
 # A test with a line `# run.sh: timed` measures what share of the CPUs it gets, or how long it takes:
 # while it runs there is one test for each CPU, itself included, and such tests begin first, one after
-# the other.  Every test prints a plan 1..N and N lines `ok` or `not ok`; `# SKIP reason` marks a skip.  A crash, a time-out, a missing plan
+# the other.  One with a line `# run.sh: waits` hardly uses a CPU: those begin next, as many at a time as
+# there are jobs beyond CPUs, so that they do not come together at the end.  Every test prints a plan 1..N and N lines `ok` or `not ok`; `# SKIP reason` marks a skip.  A crash, a time-out, a missing plan
 # and a plan that does not fit the lines are failures of their own.  Ends with the skips and their
 # reasons, the failures with what else was said than `ok`, and the line `N passed, N failed, N skipped`.
 set -u
@@ -66,27 +67,45 @@ run_one() {		# NUMBER PROGRAM
 }
 
 n=0
-timed=() others=()		# numbers of tests that have not begun
-declare -A name=() running=()		# by number; by process: `timed` or nothing
+timed=() waits=() others=()		# numbers of tests that have not begun
+declare -A name=() running=()		# by number; by process: the list's name
 for t in "$@"; do
 	n=$((n + 1))
 	name[$n]=$t
-	if [[ $t = *.sh ]] && grep -qx '# run\.sh: timed' "$t"; then timed+=("$n"); else others+=("$n"); fi
+	case $([[ $t = *.sh ]] && grep -m 1 -x '# run\.sh: [a-z]*' "$t") in
+	*timed) timed+=("$n") ;;
+	*waits) waits+=("$n") ;;
+	*) others+=("$n") ;;
+	esac
 done
 
-begin() {		# NUMBER [timed]
-	run_one "$1" "${name[$1]}" &
-	running[$!]=${2:-}
+count() {		# KIND: how many of it run
+	local k sum=0
+	for k in "${running[@]}"; do [ "$k" != "$1" ] || sum=$((sum + 1)); done
+	echo "$sum"
 }
 
-while [ $((${#timed[@]} + ${#others[@]})) -gt 0 ]; do
-	is_timed=$([[ "${running[*]}" = *timed* ]] && echo 1)
-	if [ "${#timed[@]}" -gt 0 ] && [ -z "$is_timed" ] && [ "${#running[@]}" -lt "$cpus" ]; then
-		begin "${timed[0]}" timed
-		timed=("${timed[@]:1}")
-	elif [ "${#others[@]}" -gt 0 ] && [ "${#running[@]}" -lt $((${#timed[@]} || is_timed ? cpus : jobs)) ]; then
-		begin "${others[0]}"
-		others=("${others[@]:1}")
+# The kind of test to begin now; nothing where one has to end first.
+next() {
+	local room=$((jobs - ${#running[@]}))
+	if [ ${#timed[@]} -gt 0 ] || [ "$(count timed)" -gt 0 ]; then
+		[ ${#running[@]} -lt "$cpus" ] || return
+		[ "$(count timed)" -gt 0 ] || { echo timed; return; }
+	elif [ "$room" -gt 0 ] && [ ${#waits[@]} -gt 0 ] &&
+	     [ ${#others[@]} = 0 -o "$(count waits)" -lt $((jobs - cpus)) ]; then
+		echo waits
+		return
+	fi
+	[ "$room" -le 0 ] || [ ${#others[@]} = 0 ] || echo others
+}
+
+while [ $((${#timed[@]} + ${#waits[@]} + ${#others[@]})) -gt 0 ]; do
+	kind=$(next)
+	if [ -n "$kind" ]; then
+		declare -n list=$kind
+		run_one "${list[0]}" "${name[${list[0]}]}" &
+		running[$!]=$kind
+		list=("${list[@]:1}")
 	else
 		wait -n -p ended
 		unset "running[$ended]"

@@ -1,6 +1,8 @@
 #!/bin/bash
 # inherit.sh - a program is replaced by another version of it: what the daemon knows of it is discarded, or,
 # if the policy says so, inherited as far as it is recognised; the new version is laid out by that
+#
+# run.sh: waits
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root

@@ -3,6 +3,8 @@
 # that is slower goes, one that is faster stays, whatever else the machine does
 #
 # The programs make their own CPU time for each line longer while a generation is mapped in them, or shorter.
+#
+# run.sh: waits
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root

@@ -3,6 +3,8 @@
 # What is lost is counted, what is kept is right, and in the end everything works as before.
 #
 # HOTPLUG=1 also takes a CPU offline for a second, which everything on the machine notices.
+#
+# run.sh: waits
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root

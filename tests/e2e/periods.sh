@@ -1,5 +1,7 @@
 #!/bin/bash
 # periods.sh - stats and diff of two days, as the daemon knows them
+#
+# run.sh: waits
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root

@@ -1,5 +1,7 @@
 #!/bin/bash
 # problems.sh - the status says first what is wrong, and status --check says it to scripts
+#
+# run.sh: waits
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root

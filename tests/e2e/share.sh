@@ -2,6 +2,8 @@
 # share.sh - a fleet's database on a real PostgreSQL: what contributors can do in it and cannot, by their program
 # and by SQL; servers that are away, slow, older, newer, or lie; clients that are killed.  What comes of
 # contributors together is sharefair.sh's.
+#
+# run.sh: waits
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
 . tests/e2e/fleet.bash

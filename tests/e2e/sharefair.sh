@@ -1,6 +1,8 @@
 #!/bin/bash
 # sharefair.sh - what contributors to a fleet's database can do to each other over several weeks and mergings: what
 # they learn, what they outweigh, and what they stop
+#
+# run.sh: waits
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
 . tests/e2e/fleet.bash

@@ -1,6 +1,8 @@
 #!/bin/bash
 # sharesafe.sh - what a fleet's database keeps to itself and keeps working, over years: plans of queries, servers it
 # moves to, weeks that go, contributors that stand in the way of its owner
+#
+# run.sh: waits
 cd "$(dirname "$0")/../.." || exit 1
 . tests/tap.sh
 . tests/e2e/fleet.bash

@@ -4,6 +4,8 @@
 # knows.  And nothing comes back where it does not belong.
 #
 # A daemon makes generations of sort (root's) and gzip (a user's) once; each test begins with a copy of that.
+#
+# run.sh: waits
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 . tests/newer.bash

@@ -4,6 +4,8 @@
 # a backup.  What they put there stays, and the old original never comes back over it.
 #
 # dpkg is the real one, with a root, a database and a configuration of its own.
+#
+# run.sh: waits
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 . tests/newer.bash

@@ -2,6 +2,8 @@
 # users.sh - users of the machine ask the daemon: about their own programs, and about those of others
 #
 # Two users have a program each, root has one.  All of it is in the private root.
+#
+# run.sh: waits
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root

@@ -3,6 +3,8 @@
 #
 # In each round his program is another file to the daemon, so that there is another original, block table
 # and generation of it.
+#
+# run.sh: waits
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/e2e/private.bash
 need_root

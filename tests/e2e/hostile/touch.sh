@@ -2,6 +2,8 @@
 # touch.sh - a user touches a large program of his over and over, to have the manager read it again each time
 #
 # What is looked at is how many bytes the manager reads, not how long anything takes.
+#
+# run.sh: waits
 cd "$(dirname "$0")/../../.." || exit 1
 . tests/e2e/private.bash
 need_root
