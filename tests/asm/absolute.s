@@ -72,6 +72,30 @@ end \function
 	words_near another_behind, 0, another
 	far_away
 
+	# So many words in front of the table, and behind it.
+	.macro words_far function, nfront, front, nbehind, behind
+begin \function
+	jmp	*T_\function(,%rdi,8)
+	cases
+	.section .\function, "a"
+	.p2align 3
+	.fill	8, 8, 0
+	.quad	\front
+	.fill	\nfront - 1, 8, 0
+T_\function:
+	.quad	10b, 11b
+	.fill	\nbehind - 1, 8, 0
+	.quad	\behind
+	.fill	8, 8, 0
+	.text
+end \function
+	.endm
+
+	words_far nothing_far, 4096, 0, 4096, 0
+	words_far farthest_in_front, 4096, 11b, 4096, 0
+	words_far farthest_behind, 4096, 0, 4096, 11b
+	words_far farther, 4097, 11b, 4097, 11b
+
 	# That they are another table's, too, of which a comparison tells how long it is, does not help.
 begin a_bounded_one_near
 	test	%esi, %esi

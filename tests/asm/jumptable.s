@@ -1320,6 +1320,28 @@ begin in_doubt
 	open_table	T_doubt
 end in_doubt
 
+	# The second table begins where the byte's two highest bits have no entry any more.  Read as one
+	# of the first table, its entry leads to the first NOP.
+begin shifted_byte_before_another
+	movzbl	(%rsi), %edi
+	test	%edx, %edx
+	je	1f
+	shr	$6, %edi
+	dispatch T_shifted_byte
+1:	cmp	$1, %edi
+	ja	19f
+	dispatch T_behind_shifted
+	.fill	16, 1, 0x90
+14:	cases
+	.section .rodata
+	.p2align 2
+T_shifted_byte:
+	.long	10b-T_shifted_byte, 11b-T_shifted_byte, 12b-T_shifted_byte, 13b-T_shifted_byte
+T_behind_shifted:
+	.long	14b-T_behind_shifted, 12b-T_behind_shifted, 0x7ffffff0
+	.text
+end shifted_byte_before_another
+
 # A table whose index may be negative, behind one with a case that cannot be.
 begin behind_one_with_a_filler
 	test	%esi, %esi

@@ -92,23 +92,30 @@ static void tables_of_addresses_are_replaced(void **state)
 /* A word near the table is made one that leads into the function, in both. */
 static void words_near_put_the_end_in_doubt(void **state)
 {
+	enum { MOST = 4096 };	/* words on either side of the two entries */
 	static const struct {
+		const char *function, *table;
 		int word;
 		bool refused;
-	} row[] = { { 3, true }, { 4, true }, { -2, true }, { 0, false } };
+	} row[] = {
+		{ "nothing_near", "T_nothing_near", 3, true },
+		{ "nothing_near", "T_nothing_near", 4, true },
+		{ "nothing_near", "T_nothing_near", -2, true },
+		{ "nothing_far", "T_nothing_far", -MOST, true },
+		{ "nothing_far", "T_nothing_far", -MOST - 1, false },
+		{ "nothing_far", "T_nothing_far", 1 + MOST, true },
+		{ "nothing_far", "T_nothing_far", 2 + MOST, false },
+	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		struct spoil m = spoil_make_as("absolute", "-static -no-pie", 1);
-		vaddr table = spoil_address(&m, "T_nothing_near");
-		vaddr inside = spoil_insn(&m, "nothing_near", 3);
+		vaddr table = spoil_address(&m, row[i].table);
+		vaddr inside = spoil_insn(&m, row[i].function, 3);
+		vaddr at = table + (vaddr)((int64_t)row[i].word * 8);
 
-		if (row[i].refused) {
-			vaddr at = table + (vaddr)((int64_t)row[i].word * 8);
-
-			memcpy(spoil_original(&m, at), &inside, sizeof(inside));
-			memcpy(spoil_generation(&m, at), &inside, sizeof(inside));
-		}
+		memcpy(spoil_original(&m, at), &inside, sizeof(inside));
+		memcpy(spoil_generation(&m, at), &inside, sizeof(inside));
 		spoil_expect(&m, row[i].refused ? "may go on behind words" : NULL);
 	}
 }
