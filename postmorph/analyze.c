@@ -17,6 +17,7 @@
 #include "postmorph/probes.h"
 #include "postmorph/refs/behindtraps.h"
 #include "postmorph/refs/between.h"
+#include "postmorph/refs/cutlabels.h"
 #include "postmorph/refs/innerwords.h"
 #include "postmorph/refs/pointers.h"
 #include "postmorph/refs/references.h"
@@ -31,17 +32,13 @@ static const uint64_t MAX_SPAN = (uint64_t)1 << 31;	/* struct insn counts in 32 
 static int find_text(struct text *t, struct err *err)
 {
 	const struct image *img = &t->prog->img;
-	vaddr lo = UINT64_MAX, hi = 0, first = UINT64_MAX, last = 0;
+	vaddr lo = UINT64_MAX, hi = 0;
 
 	for (uint32_t i = 0; i < img->nph; i++) {
 		const Elf64_Phdr *ph = &img->ph[i];
 
 		if (ph->p_type != PT_LOAD)
 			continue;
-		if (first > ph->p_vaddr)
-			first = ph->p_vaddr;
-		if (last < ph->p_vaddr + ph->p_filesz)
-			last = ph->p_vaddr + ph->p_filesz;
 		if (!(ph->p_flags & PF_X))
 			continue;
 		if (ph->p_vaddr < lo)
@@ -56,15 +53,7 @@ static int find_text(struct text *t, struct err *err)
 	t->prog->base = lo;
 	t->span = hi - lo;
 	t->mark = arena_alloc(t->scratch, t->span);
-	/* some segment is far away: code only */
-	if (last < hi || last - first > MAX_SPAN) {
-		first = lo;
-		last = hi;
-	}
-	t->image_lo = first;
-	t->image_hi = last;
 	image_span(&t->prog->img, &t->loaded_lo, &t->loaded_hi);
-	t->object = arena_array(t->scratch, (last - first) / 256 + 1, sizeof(*t->object));
 	return 0;
 }
 
@@ -98,6 +87,7 @@ static void find_blocks_of(struct text *t, struct fn *fn)
 	uint32_t nuse;
 
 	fn_load(t, t->prog->arena, fn);
+	cutlabels_guard(t, fn);
 	const struct table_use *use = jumptables_find(t, fn, &nuse);
 	blocks_make(t, t->prog->arena, fn, use, nuse);
 }

@@ -36,11 +36,12 @@
 #include "verify/lookup.h"
 
 enum {
-	MAX_FACTS = 8,		/* chosen; gcc's print_rtx() has more than 4 */
+	MAX_FACTS = 16,		/* chosen; 8 are too few for a function of cicc */
 	HEADS = 1024,
 	/* steps of one question; chosen, not measured */
 	MAX_STEPS = 1 << 14,
 	MAX_INDEX = 1 << 16,	/* what is compared with more is no index */
+	SCALE = 2,		/* 4 times is shifted up so far */
 };
 
 struct fact {			/* the lowest `bits` of what is at that place are <= most */
@@ -55,7 +56,7 @@ struct query {			/* no hidden padding: compared as bytes */
 	uint64_t largest;
 	/* what comparisons admit that were met, if that is too much; 0: none were */
 	uint64_t admitted;
-	uint32_t scaled;	/* the place has 4 times the number */
+	uint32_t shift;		/* the number is what is at the place, shifted down so far */
 	/* enum vlimit: of the comparison whose flags a jump looked at */
 	uint32_t pending;
 	uint64_t nfact;
@@ -109,7 +110,6 @@ static void end_way(struct search *s, const struct query *q)
 {
 	struct vbound *r = &s->result;
 
-	r->negative |= q->bits > 32 || q->largest != UINT64_MAX;
 	if (!q->admitted)
 		r->kind = BOUND_UNKNOWN;
 	else if (r->kind == BOUND_PROVEN)
@@ -194,20 +194,20 @@ static uint64_t all_of(uint64_t bits)
 /* What is known bounds the number. */
 static bool is_bounded(struct query *q, uint32_t nentry)
 {
-	if (q->scaled)
-		return false;
-	if (all_of(q->bits) < nentry)
+	if (all_of(q->bits) >> q->shift < nentry && all_of(q->bits) <= q->largest)
 		return true;
 	for (uint64_t i = 0; i < q->nfact; i++) {
 		const struct fact *f = &q->fact[i];
 
 		if (!vplace_same(&f->at, &q->at) || f->bits < q->bits || f->most > q->largest)
 			continue;
-		if (f->most < nentry)
+		uint64_t most = f->most >> q->shift;
+
+		if (most < nentry)
 			return true;
 		if (f->most != UINT8_MAX && f->most != UINT16_MAX &&
-		    (!q->admitted || f->most < q->admitted))
-			q->admitted = f->most;
+		    (!q->admitted || most < q->admitted))
+			q->admitted = most;
 	}
 	return false;
 }
@@ -254,11 +254,24 @@ static bool move_back(const struct iop *op, struct vplace *at, uint64_t *bits, b
 	return true;
 }
 
+/* Of so many lowest bits behind a shift are made so many in front of it. */
+static uint64_t bits_shifted(const struct iop *op, uint64_t bits)
+{
+	return bits + op->value < op->to_bits ? bits + op->value : op->to_bits;
+}
+
 static void fact_back(struct query *q, uint64_t *i, const struct iop *op)
 {
 	struct fact *f = &q->fact[*i];
 	bool sign;
 
+	if (op->kind == IOP_SHIFT && is_target(&f->at, op) && f->bits <= op->to_bits &&
+	    op->value < 32) {
+		f->most = f->most << op->value | all_of(op->value);
+		f->bits = bits_shifted(op, f->bits);
+		++*i;
+		return;
+	}
 	if (is_written(&f->at, f->bits, op) &&
 	    (op->kind != IOP_MOVE || !is_target(&f->at, op) ||
 	     !move_back(op, &f->at, &f->bits, &sign) ||
@@ -269,21 +282,51 @@ static void fact_back(struct query *q, uint64_t *i, const struct iop *op)
 }
 
 /* The number is a constant, or at most that. */
-static enum outcome is_at_most(struct query *q, const struct iop *op, uint32_t nentry)
+static enum outcome is_at_most(const struct query *q, const struct iop *op, uint32_t nentry)
 {
 	bool whole = op->to_bits >= 32 && op->to.kind == PLACE_REG;
 
-	if (q->scaled || (!whole && q->bits > op->to_bits))
+	if (!whole && q->bits > op->to_bits)
 		return LOST;
-	if (op->value < nentry && op->value <= q->largest)
-		return BOUNDED;
-	if (q->bits > 32 && op->value <= UINT32_MAX)
-		q->bits = 32;
-	return LOST;
+	return op->value >> q->shift < nentry && op->value <= q->largest ? BOUNDED : LOST;
 }
 
-static enum outcome number_back(struct search *s, struct query *q, const struct iop *op,
+/* The register is what it was, or, with `moved`, what `from` is; so is what is known of it. */
+static struct query chosen(const struct query *q, const struct iop *op, bool moved)
+{
+	struct query out = *q;
+
+	if (moved)
+		out.at = op->from;
+	for (uint64_t i = 0; i < out.nfact; ) {
+		struct fact *f = &out.fact[i];
+
+		if (vplace_same(&f->at, &op->to)) {
+			f->at = moved ? op->from : f->at;
+			f->bits = f->bits < op->to_bits ? f->bits : op->to_bits;
+		} else if (is_written(&f->at, f->bits, op)) {
+			drop_fact(&out, i);
+			continue;
+		}
+		i++;
+	}
+	return out;
+}
+
+static enum outcome choice_back(struct search *s, struct query *q, const struct iop *op,
 				uint32_t node)
+{
+	struct query other = chosen(q, op, true);
+
+	if (op->from.kind == PLACE_OTHER)
+		return LOST;
+	if (!is_bounded(&other, s->nentry))
+		go_back(s, node, &other);
+	*q = chosen(q, op, false);
+	return is_bounded(q, s->nentry) ? BOUNDED : GOES_ON;
+}
+
+static enum outcome number_back(struct query *q, const struct iop *op, uint32_t nentry)
 {
 	bool sign;
 
@@ -293,26 +336,21 @@ static enum outcome number_back(struct search *s, struct query *q, const struct 
 		return LOST;
 	switch (op->kind) {
 	case IOP_CONST: case IOP_MASK:
-		return is_at_most(q, op, s->nentry);
-	case IOP_SCALE:
-		if (!q->scaled)
+		return is_at_most(q, op, nentry);
+	case IOP_SHIFT:
+		if ((op->to_bits < 32 && q->bits > op->to_bits) || q->largest != UINT64_MAX)
 			return LOST;
-		q->scaled = 0;
+		q->bits = bits_shifted(op, q->bits);
+		q->shift += (uint32_t)op->value;
+		return q->shift < 64 ? GOES_ON : LOST;
+	case IOP_SCALE:
+		if (q->shift != SCALE || q->bits < 64)
+			return LOST;
+		q->shift = 0;
 		q->at = op->from;
 		return GOES_ON;
-	case IOP_CHOOSE: {
-		struct query other = *q;
-
-		if (op->from.kind == PLACE_OTHER || q->scaled)
-			return LOST;
-		other.at = op->from;
-		if (!is_bounded(&other, s->nentry))
-			go_back(s, node, &other);
-		return GOES_ON;
-	}
 	case IOP_MOVE:
-		if ((q->scaled && (op->from_bits < 64 || op->to_bits < 64)) ||
-		    !move_back(op, &q->at, &q->bits, &sign))
+		if (!move_back(op, &q->at, &q->bits, &sign))
 			return LOST;
 		if (sign && all_of(q->bits - 1) < q->largest)
 			q->largest = all_of(q->bits - 1);
@@ -343,9 +381,11 @@ static enum outcome step_back(struct search *s, struct query *q, uint32_t node)
 				q->bits = bits;
 	if (is_bounded(q, s->nentry))
 		return BOUNDED;
+	if (op.kind == IOP_CHOOSE && is_target(&q->at, &op))
+		return choice_back(s, q, &op, node);
 	for (uint64_t i = 0; i < q->nfact; )
 		fact_back(q, &i, &op);
-	enum outcome outcome = number_back(s, q, &op, node);
+	enum outcome outcome = number_back(q, &op, s->nentry);
 	if (outcome != GOES_ON)
 		return outcome;
 	if (op.kind == IOP_COMPARE && pending != LIMIT_NONE) {
@@ -365,7 +405,7 @@ static void search(struct search *s)
 		struct visit at = s->visits.v[s->done++];
 
 		if (s->done > MAX_STEPS || s->g->budget == 0) {
-			s->result = (struct vbound){ .kind = BOUND_UNKNOWN, .negative = true };
+			s->result = (struct vbound){ .kind = BOUND_UNKNOWN };
 			return;
 		}
 		s->g->budget--;
@@ -382,20 +422,19 @@ static void search(struct search *s)
 	}
 }
 
-struct vbound vbound_of(struct vgraph *g, uint32_t load, uint8_t base, uint32_t nentry,
-			unsigned bits)
+struct vbound vbound_of(struct vgraph *g, uint32_t load, uint8_t base, uint32_t nentry)
 {
 	static struct search s;
 	struct vindex index;
-	struct query q = { .bits = bits, .largest = UINT64_MAX };
+	struct query q = { .bits = 64, .largest = UINT64_MAX };
 
 	if (!iop_index(verify_orig_code(g->v, g->addr[load]), base, &index))
-		return (struct vbound){ .kind = BOUND_UNKNOWN, .negative = true };
+		return (struct vbound){ .kind = BOUND_UNKNOWN };
 	memset(&s, 0, sizeof(s));
 	s.g = g;
 	s.nentry = nentry;
 	q.at = index.index;
-	q.scaled = index.scaled;
+	q.shift = index.scaled ? SCALE : 0;
 	go_back(&s, load, &q);
 	search(&s);
 	return s.result;

@@ -38,14 +38,12 @@ enum vbound_kind {
 struct vbound {
 	enum vbound_kind kind;
 	uint64_t most;
-	bool negative;		/* of UNKNOWN: it may be */
 };
 
 /* Sorts the edges. */
 void vgraph_close(struct vgraph *g);
 /* Is the index of the load, which reads entries by way of register `base` (16: at a constant
- * address), always below nentry?  Of the index so many lowest bits count: 64, all. */
-struct vbound vbound_of(struct vgraph *g, uint32_t load, uint8_t base, uint32_t nentry,
-			unsigned bits);
+ * address), always below nentry? */
+struct vbound vbound_of(struct vgraph *g, uint32_t load, uint8_t base, uint32_t nentry);
 
 #endif

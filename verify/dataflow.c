@@ -19,8 +19,8 @@
  *           another function's entry ends it, as does an indirect jump with the frame of a
  *           function's entry (a tail call), or through a slot that holds a function's address,
  *           whatever the unwind table says: that of .plt may be an expression.  Any other
- *           indirect jump goes anywhere: no register may differ there, and then instructions
- *           that form bases may be reached with all registers SAME.
+ *           indirect jump goes on in original code, of which nobody knows where: no register
+ *           may differ there.  What nothing else leads to is followed from where it begins.
  * CALLS     that never come back (returns.c) end the flow.  So does one that ends a range if
  *           another function's code follows.  After other calls rax, rdx and what the callee
  *           overwrites (callwrites.c) are SAME and the flags unused.
@@ -327,12 +327,104 @@ static int run(struct flow *f)
 	return 0;
 }
 
-/* Nobody has seen this instruction: only a jump from anywhere can lead there. */
 static bool was_reached(struct flow *f, vaddr addr)
 {
 	struct place p;
 
 	return !locate(f, addr, &p) || f->ranges.v[p.range].node[p.node].in.seen;
+}
+
+static bool all_reached(struct flow *f, const uint32_t *former, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (!was_reached(f, f->v->uses.formers.v[former[i]].addr))
+			return false;
+	return true;
+}
+
+/* Control goes on from the instruction to the one behind it. */
+static bool falls(const struct flow *f, const struct range *r, uint32_t i)
+{
+	const struct effect *e = &r->node[i].e;
+
+	switch (e->kind) {
+	case INSN_IJMP: case INSN_JMP: case INSN_RET:
+		return false;
+	case INSN_TRAP:
+		return verify_goes_on(f->v, f->fdes.v[r - f->ranges.v],
+				      r->node_addr[i] + e->len);
+	case INSN_CALL: case INSN_ICALL:
+		return verify_call_returns(f->v, e);
+	default:
+		return true;
+	}
+}
+
+/* By number of the instruction: a branch of the function leads there. */
+static bool *find_targets(struct flow *f)
+{
+	const struct range *last = &f->ranges.v[f->ranges.n - 1];
+	bool *target = arena_array(f->a, last->first + last->n, sizeof(*target));
+
+	for (uint32_t r = 0; r < f->ranges.n; r++)
+		for (uint32_t i = 0; i < f->ranges.v[r].n; i++) {
+			const struct effect *e = &f->ranges.v[r].node[i].e;
+			struct place p;
+			bool branches = e->kind == INSN_JMP || e->kind == INSN_JCC ||
+					e->kind == INSN_LOOP || e->kind == INSN_XBEGIN;
+			uint32_t known = f->ranges.n;
+
+			if (branches && locate(f, e->target, &p) && p.range < known)
+				target[f->ranges.v[p.range].first + p.node] = true;
+		}
+	return target;
+}
+
+/* Follows the function from all instructions that nothing has reached, none falls into, and, if
+ * `target` is given, no branch leads to. */
+static int enter_beginnings(struct flow *f, const bool *target)
+{
+	const struct regs clean = { .seen = true };
+
+	for (uint32_t r = 0; r < f->ranges.n; r++)
+		for (uint32_t i = 0; i < f->ranges.v[r].n; i++) {
+			const struct range *range = &f->ranges.v[r];
+
+			if (range->node[i].in.seen || (i && falls(f, range, i - 1)) ||
+			    (target && target[range->first + i]))
+				continue;
+			f->outside = true;
+			arrive(f, range->node_addr[i], &clean);
+			f->outside = false;
+			if (run(f) < 0)
+				return -1;
+		}
+	return 0;
+}
+
+/* What only jumps of which nothing is known can lead to is dead in the images, for such a jump
+ * goes on in original code.  All the same it is followed, from where it seems to begin: what
+ * nothing leads to, and then what only itself does. */
+static int follow_rest(struct flow *f, const uint32_t *former, uint32_t n)
+{
+	const struct regs clean = { .seen = true };
+
+	if (f->ranges.n && !all_reached(f, former, n) &&
+	    enter_beginnings(f, find_targets(f)) < 0)
+		return -1;
+	if (f->ranges.n && !all_reached(f, former, n) && enter_beginnings(f, NULL) < 0)
+		return -1;
+	for (uint32_t i = 0; i < n; i++) {
+		vaddr addr = f->v->uses.formers.v[former[i]].addr;
+
+		f->outside = true;
+		if (!was_reached(f, addr))
+			arrive(f, addr, &clean);
+		f->outside = false;
+		if (run(f) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 static void set_former(const struct flow *f, struct node *n, const struct vformer *former)
@@ -363,7 +455,6 @@ static void enter(struct flow *f, const struct vfde *fde, bool fragment)
 static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uint32_t *member,
 		   uint32_t nmember)
 {
-	const struct regs clean = { .seen = true };
 	const struct vformer *all = f->v->uses.formers.v;
 	struct place p;
 
@@ -375,19 +466,7 @@ static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uin
 		enter(f, &f->v->ocfi.fde[member[i]], f->v->ocfi.fragment[member[i]]);
 	if (run(f) < 0)
 		return -1;
-	for (uint32_t i = 0; i < n; i++) {
-		f->outside = true;
-		if (!was_reached(f, all[former[i]].addr))
-			arrive(f, all[former[i]].addr, &clean);
-		f->outside = false;
-		if (run(f) < 0)
-			return -1;
-	}
-	if (!f->unknown)
-		return 0;
-	for (uint32_t i = 0; i < n; i++)
-		arrive(f, all[former[i]].addr, &clean);
-	return run(f);
+	return follow_rest(f, former, n);
 }
 
 /* Puts all ways down once more, this time in f->graph. */

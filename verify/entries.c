@@ -78,14 +78,13 @@ static int arrive(struct verify *v, vaddr from, vaddr to, const char *what)
 		      ULL(to));
 }
 
-/* Something begins there: an instruction refers to it. */
-static void note_referred(struct verify *v, vaddr addr)
+/* An instruction of the FDE forms that address, or may. */
+static void note_own(struct verify *v, uint32_t fde, vaddr addr)
 {
-	struct bytes b = image_rest(&v->orig, addr);
+	const struct vfde *f = fde != NO_FDE ? &v->ocfi.fde[fde] : NULL;
 
-	if (b.p && (b.p - v->orig.file.p) % 4 == 0)
-		v->walk.referred[(b.p - v->orig.file.p) / 32] |=
-			(uint8_t)(1 << (b.p - v->orig.file.p) / 4 % 8);
+	if (f && addr != f->addr && addr - f->addr < f->len)
+		v->walk.own_label[fde] = true;
 }
 
 /* A constant that is the address of what gave way to program headers, in code that is linked
@@ -99,7 +98,7 @@ static int check_constants(struct verify *v, uint32_t fde, const struct insn *in
 		return 0;
 	uint32_t n = insn_constants((struct bytes){ code, insn->len }, c);
 	for (uint32_t i = 0; i < n; i++) {
-		note_referred(v, c[i]);
+		note_own(v, fde, c[i]);
 		if (verify_may_be_in_front(v, c[i]))
 			return refuse(
 				v,
@@ -185,7 +184,7 @@ static int walk_insn(struct walk *w, const struct insn *insn, const uint8_t *cod
 		return 0;
 	const struct vfde *fde = &v->ocfi.fde[w->fde];
 	if (!insn_is_branch(insn))
-		note_referred(v, target);
+		note_own(v, w->fde, target);
 	if (insn_is_branch(insn)) {
 		if (insn->kind != INSN_CALL && target - fde->addr >= fde->len)
 			join(v, w->fde, target);
@@ -436,10 +435,10 @@ int verify_entries(struct verify *v)
 {
 	v->walk.cut = arena_alloc(v->a, v->orig.file.n / 8 + 1);
 	v->walk.start = arena_alloc(v->a, v->orig.file.n / 8 + 1);
-	v->walk.referred = arena_alloc(v->a, v->orig.file.n / 32 + 1);
 	v->walk.met = arena_alloc(v->a, v->orig.file.n / 8 + 1);
 	find_ends(v);
 	v->walk.has_table = arena_array(v->a, v->ocfi.nfde, sizeof(*v->walk.has_table));
+	v->walk.own_label = arena_array(v->a, v->ocfi.nfde, sizeof(*v->walk.own_label));
 	/* From here on there are ways into the original to be noted. */
 	v->pointers.open = arena_array(v->a, v->ocfi.nfde, sizeof(*v->pointers.open));
 	for (uint32_t i = 0; i < v->map.nentry; i++)

@@ -53,9 +53,6 @@ struct flow {
 /* tablelengths.c; f->graph has all ways.  Each load of an entry of a new table reads one that
  * it has: 0, or -1 with the refusal. */
 int verify_check_lengths(struct flow *f);
-/* tableopen.c.  Nothing bounds the index of a load from the new table of addresses: it is not
- * certain where the original ends, as words near it lead into the function. */
-bool verify_ends_in_doubt(const struct flow *f, const struct blockmap_table *m);
 /* How many entries of an original table the loads of one can read, by comparisons: no fewer
  * than t->nentry, which look like some.  0: that is not shown, or they are not all entries. */
 uint32_t verify_shown_entries(struct flow *f, const struct vtable *t);

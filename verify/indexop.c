@@ -119,15 +119,22 @@ static void set_widened(struct iop *o, uint8_t to_bits)
 
 static void set_masked(struct iop *o, const struct full *f)
 {
-	uint32_t bits = f->op[0].size;
-	uint64_t n = f->op[1].imm.value.u & (bits == 64 ? 63 : 31);
-
 	if (!is_constant(&f->op[1]))
 		return;
 	o->kind = IOP_MASK;
-	o->value = f->in.mnemonic == ZYDIS_MNEMONIC_AND ? constant(f, 1) :
-		   n < bits ? low_bits(UINT64_MAX, bits) >> n : 0;
-	o->from_bits = (uint8_t)bits;
+	o->value = constant(f, 1);
+	o->from_bits = (uint8_t)f->op[0].size;
+}
+
+static void set_shifted(struct iop *o, const struct full *f)
+{
+	uint32_t bits = f->op[0].size;
+	uint64_t n = f->op[1].imm.value.u & (bits == 64 ? 63 : 31);
+
+	if (!is_constant(&f->op[1]) || n >= bits)
+		return;
+	o->kind = IOP_SHIFT;
+	o->value = n;
 }
 
 /* lea 0(,%r,4), %a */
@@ -182,9 +189,13 @@ static void classify(struct iop *o, const struct full *f, vaddr next)
 		if (is_zeroed(f))
 			set_const(o, 0);
 		break;
-	case ZYDIS_MNEMONIC_AND: case ZYDIS_MNEMONIC_SHR:
+	case ZYDIS_MNEMONIC_AND:
 		if (is_register(x))
 			set_masked(o, f);
+		break;
+	case ZYDIS_MNEMONIC_SHR:
+		if (is_register(x))
+			set_shifted(o, f);
 		break;
 	case ZYDIS_MNEMONIC_LEA:
 		set_scaled(o, f);
@@ -217,10 +228,12 @@ static void add_operand(struct iop *o, const struct full *f, const ZydisDecodedO
 
 	if (op->type == ZYDIS_OPERAND_TYPE_REGISTER && writes) {
 		o->writes |= mask_of(op->reg.value);
-		/* bsf and bsr of zero leave it as it is, upper half and all */
-		bool certain = (op->actions & ZYDIS_OPERAND_ACTION_WRITE) &&
-			       f->in.mnemonic != ZYDIS_MNEMONIC_BSF &&
-			       f->in.mnemonic != ZYDIS_MNEMONIC_BSR;
+		/* bsf and bsr of zero leave it as it is, upper half and all; cmov does not,
+		 * whether it moves or not */
+		bool certain = f->in.meta.category == ZYDIS_CATEGORY_CMOV ||
+			       ((op->actions & ZYDIS_OPERAND_ACTION_WRITE) &&
+				f->in.mnemonic != ZYDIS_MNEMONIC_BSF &&
+				f->in.mnemonic != ZYDIS_MNEMONIC_BSR);
 		if (op->size == 32 && certain &&
 		    low_part(op->reg.value) != PLACE_NONE)
 			o->clears |= mask_of(op->reg.value);

@@ -24,7 +24,8 @@ enum iop_kind {
 	IOP_OTHER,		/* whatever it writes becomes unknown */
 	IOP_MOVE,		/* to = from, extended */
 	IOP_CONST,		/* to = value */
-	IOP_MASK,		/* to is <= value: and, shr with constants */
+	IOP_MASK,		/* to is <= value: and with a constant */
+	IOP_SHIFT,		/* to = to >> value: shr by a constant, less than its bits */
 	IOP_CHOOSE,		/* to = to or from (cmov) */
 	IOP_SCALE,		/* to = 4 * from */
 	IOP_COMPARE,		/* flags tell `from` and `value` apart */

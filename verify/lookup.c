@@ -50,14 +50,6 @@ bool verify_is_start(const struct verify *v, vaddr addr)
 	return test_bit(v, v->walk.start, addr);
 }
 
-bool verify_is_referred(const struct verify *v, vaddr addr)
-{
-	struct bytes b = image_rest(&v->orig, addr);
-	uint64_t off = b.p ? (uint64_t)(b.p - v->orig.file.p) : 1;
-
-	return off % 4 == 0 && (v->walk.referred[off / 32] & 1 << off / 4 % 8);
-}
-
 bool verify_is_met(const struct verify *v, vaddr addr)
 {
 	return test_bit(v, v->walk.met, addr);

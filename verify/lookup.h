@@ -21,8 +21,6 @@ static inline struct bytes verify_orig_code(const struct verify *v, vaddr addr)
 bool verify_is_cut(const struct verify *v, vaddr addr);
 /* An instruction of an FDE of the original begins at addr. */
 bool verify_is_start(const struct verify *v, vaddr addr);
-/* An instruction refers to addr, so that something begins there. */
-bool verify_is_referred(const struct verify *v, vaddr addr);
 /* Where the code ends, the last segment with code, or everything. */
 bool verify_is_end(const struct verify *v, vaddr addr);
 /* Something leads to that address of the original, and whether anything does: walk.met. */

@@ -105,6 +105,7 @@ int verify_firstbytes(struct verify *v);		/* fills walk.asks_end */
 int verify_placement(struct verify *v);		/* completes walk.met, walk.asks_end */
 int verify_behindtraps(struct verify *v);	/* adds to walk.met, walk.extents */
 int verify_innerwords(struct verify *v);
+int verify_cutlabels(struct verify *v);
 int verify_sections(struct verify *v);		/* fills sections */
 int verify_symbols(struct verify *v);
 int verify_dynsyms(struct verify *v);

@@ -95,16 +95,9 @@
  *       unless they are distances from themselves, nor labels that code of such a function
  *       forms of its own.
  *       [test_watchedcode.c, test_unseen.c]
- *   A7  Where the code shows no bound of the index (bounds.c), a jump table has no entry
- *       behind a word that leads to no instruction, nor where its section ends, nor behind one
- *       that leads into another function where something begins that an instruction refers
- *       to (tableentries.c).  One of addresses, which may be
- *       an array of labels with unused ones, or whose lowest index may be taken into the
- *       address, has no word within 4,096 that leads into its function, nor one of the next 32
- *       that leads to where any begins (tableopen.c).  Reason: compilers lay tables of
- *       distances out without gaps, and no array has so many unused labels in a row; an index
- *       beyond would have had the original jump to what is no code.
- *       [test_assumptions.c, test_unseen.c]
+ *   A7  What was compared in memory is the same when it is read again, unless an instruction
+ *       in between may write there or calls (bounds.c).  Reason: compilers read again what is
+ *       not volatile only.  [none: it takes another thread, or a signal]
  *   A8  A jump table's address that a jump by a table has used, and that is left in a register
  *       behind that, is no argument of a callee (one that was not used yet must not differ:
  *       dataflow.c); what is pushed or spilled while it is known to differ is read by rsp only
@@ -169,6 +162,8 @@ const struct verify_part verify_parts[] = {
 	  "a redirected pointer leads to the image of what it led to" },
 	{ "labelwords", verify_labelwords,
 	  "so does one to a label, and no jump of its function calculates with it" },
+	{ "cutlabels", verify_cutlabels,
+	  "no jump that calculates where it goes may go inside an entry jump" },
 	{ "stalepointers", verify_stalepointers,
 	  "no code that can run gets at the old value of a redirected pointer" },
 	{ "watchedcode", verify_watchedcode,
@@ -206,11 +201,10 @@ const struct verify_helper verify_helpers[] = {
 	{ "coderefs", "notes which instructions lead or refer to code, for entries.c" },
 	{ "returns", "calls that certainly do not come back" },
 	{ "callwrites", "registers that a call may overwrite" },
-	{ "ways", "where a computed jump gets its target from, for labelwords.c" },
+	{ "ways", "where a computed jump gets its target from, for labelwords.c, cutlabels.c" },
 	{ "effect", "what one instruction reads and writes" },
 	{ "tablelengths", "how many entries of a table a function can read, for dataflow.c" },
 	{ "bounds", "how many of them one load can reach, for tablelengths.c" },
-	{ "tableopen", "where nothing bounds that: whether its end is in doubt" },
 	{ "indexop", "what one instruction means for the index, for bounds.c" },
 	{ "usedtables", "the jump tables that one function uses, for dataflow.c" },
 	{ "values", "what registers hold that differs between the runs, for dataflow.c" },

@@ -92,8 +92,6 @@ struct text {
 	uint64_t span;
 	/* bit per byte: an instruction begins there that no decoded FDE has */
 	uint8_t *swept;
-	uint64_t *object;	/* bit per 4 bytes from image_lo: the code forms that address */
-	vaddr image_lo, image_hi;	/* of what `object` is about */
 	vaddr loaded_lo, loaded_hi;	/* of all segments, in memory */
 	struct plt plt;
 	bool *called;		/* [nfn] a direct call leads to its entry */
@@ -126,21 +124,13 @@ static inline uint8_t *text_mark(const struct text *t, vaddr addr)
 	return &t->mark[addr - t->prog->base];
 }
 
-/* Notes that an instruction refers to addr: something begins there. */
-static inline void text_note_object(struct text *t, vaddr addr)
+/* The address is in one of its ranges. */
+static inline bool fn_holds(const struct fn *fn, vaddr addr)
 {
-	uint64_t i = (addr - t->image_lo) / 4;
-
-	if (addr >= t->image_lo && addr < t->image_hi && addr % 4 == 0)
-		t->object[i / 64] |= (uint64_t)1 << (i % 64);
-}
-
-static inline bool text_object_begins(const struct text *t, vaddr addr)
-{
-	uint64_t i = (addr - t->image_lo) / 4;
-
-	return addr >= t->image_lo && addr < t->image_hi && addr % 4 == 0 &&
-	       (t->object[i / 64] >> (i % 64) & 1);
+	for (uint32_t r = 0; r < fn->nrange; r++)
+		if (addr >= fn->range[r].addr && addr - fn->range[r].addr < fn->range[r].size)
+			return true;
+	return false;
 }
 
 /* True when some indirect jump of it may go anywhere. */

@@ -278,14 +278,6 @@ static void mark_got_distance(struct text *t, const uint8_t code[MOVABS])
 	}
 }
 
-static bool fn_holds(const struct fn *fn, vaddr addr)
-{
-	for (uint32_t r = 0; r < fn->nrange; r++)
-		if (addr >= fn->range[r].addr && addr - fn->range[r].addr < fn->range[r].size)
-			return true;
-	return false;
-}
-
 static void look_at_constants(struct text *t, const struct insn *insn, const uint8_t *code)
 {
 	uint64_t c[INSN_MAX_CONSTANTS];
@@ -318,13 +310,11 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 			else if (target - prog_insn_addr(t->prog, insn) > insn->len)
 				watched_note_own(t, target);
 			references_note(t, fn, insn);
-			text_note_object(t, target);
 			tablescan_note(t, fn, target);
 		} else if (!insn_is_branch(insn)) {
 			mark_stray(t, target);
 			if (text_holds(t, target) && code[insn->field - 2] != LEA)
 				watched_note_read(t, target);
-			text_note_object(t, target);
 		} else if (text_holds(t, target) && !fn_holds(fn, target)) {
 			uint32_t to = prog_find_fn(t->prog, target);
 
@@ -341,7 +331,6 @@ static void mark_operands(struct text *t, const struct fn *fn, const struct insn
 		for (uint32_t i = 0; i < n; i++) {
 			guess_in_front(t, c[i]);
 			put_mark(t, c[i], MARK_POINTER);
-			text_note_object(t, c[i]);
 			if (text_holds(t, c[i]) ||
 			    between_knows(t, prog_insn_addr(t->prog, insn), c[i]))
 				references_note_constant(t, insn, code,

@@ -407,8 +407,8 @@ static void compare(struct abs_state *s, const struct op *op, uint32_t insn)
 
 	s->compare = (struct abs_compare){ 0 };
 	if (op->kind == OP_CMP_REG)
-		n = value_bound(&s->v[op->src], w);
-	else if (op->dst == ABS_NONE)
+		return;
+	if (op->dst == ABS_NONE)
 		i = cell_of(s, op, insn);
 	if (i == ABS_NONE || n >= ABS_UNBOUND || s->v[i].may)
 		return;

@@ -4,9 +4,9 @@
  * point, repeated until nothing changes.  A jump through a table whose index is bounded adds
  * its targets to the walk, so that code behind one table can lead to the next.
  *
- * WHY PROOF HOLDS  Moved code is entered at the function's entry, at addresses that something
- * points to, by its own branches, and at landing pads; all of these are walked, entries,
- * pointer targets and landing pads with nothing known (but an exception may bring along a
+ * WHY PROOF HOLDS  Moved code is entered at the function's entry, at labels to which pointers
+ * were changed, by its own branches, and at landing pads; all of these are walked, entries,
+ * labels and landing pads with nothing known (but an exception may bring along a
  * table's address).  An indirect jump without a proven table lands in original code, which uses
  * the original tables.  So the walk sees every state that moved code can be in.
  *
@@ -177,7 +177,6 @@ static void start_again(struct walk *w)
 		w->dispatches.v[i].why_not = JUMP_ADDRESS_USED;
 	for (uint32_t g = 0; g < w->groups.n; g++) {
 		w->groups.v[g].bound = 0;
-		w->groups.v[g].open = false;
 		w->groups.v[g].why_not = JUMP_TABLE;
 		w->ai.escaped[g] = false;
 	}
@@ -193,7 +192,7 @@ static void start_again(struct walk *w)
 }
 
 /* A jump without a proven table goes on in original code, with whatever the registers and
- * the frame hold; where tables end is then less certain. */
+ * the frame hold. */
 static void escape_at_jumps(struct walk *w)
 {
 	uint64_t may = 0, before;
@@ -205,7 +204,7 @@ static void escape_at_jumps(struct walk *w)
 			    !is_proven_jump(w, i) && !may_be_tail_call(w, i))
 				may |= w->jump_may[i] | spills_may(&w->ai.spills);
 		absint_escape(&w->ai, may);
-	} while (tableopen_doubt(w) || may != before);
+	} while (may != before);
 }
 
 static enum ijump_kind kind_of_jump(const struct walk *w, uint32_t insn)

@@ -12,25 +12,13 @@
  * this function.  The run may be longer than the table when another one of the same function
  * stands behind it.  An entry of a new table leads to the image of wherever the original's
  * leads; but who follows them sees ways that there are not, so those behind the next table's
- * start are left out (tablewalk_own_entries()) unless a comparison admits them, or nothing
- * bounds the index.
+ * start are left out (tablewalk_own_entries()) unless a comparison admits them.
  *
- * CLOSED   The run is never shorter than the table, if it is certain that its first other word
- *          is no entry. A word that leads to no instruction at all is none. One that leads into
- *          some other function is none if an instruction of the program forms its address:
- *          there begins something else. Otherwise it remains in doubt.
- *          The same at the other end: a word before the table that would be an entry hints at
- *          an index that may be negative, unless it is the last one of another function's
- *          table.
- *
- * A closed run bounds the index: a switch takes its cases from one table without gaps, and each
- * case lies in its own function.  A run of the program with an index outside has jumped to what
- * is no case, and no compiler makes that; of addresses it makes other arrays as well, about
- * which tableopen.c has doubts.  A word that leads where a case may lie never ends a
- * run, whatever refers to it: constants look like its address by chance.
- *
- * A comparison that admits more entries than the run has tells what the words in doubt are:
- * cases in parts of the function that were not recognised as such.
+ * How long a table is the run does not tell: arrays of labels have gaps, entries lead to what
+ * is no part of the function for all that one knows, and addresses are formed in the middle of
+ * tables, or in front of them.  Only the index does (tablewalk.c).  A comparison that admits
+ * more entries than the run has tells what the words behind it are: cases in parts of the
+ * function that were not recognised as such.
  *
  * Tested by tests/unit/postmorph/tables/test_jumptable.c.
  */
@@ -147,17 +135,6 @@ static bool may_be_entry(const struct text *t, const struct fn *fn, vaddr addr)
 	return (p != UINT32_MAX && t->piece[p].addr == addr) || may_be_first(t, fn, addr);
 }
 
-bool tablescan_leads_in(const struct text *t, const struct fn *fn, vaddr table, vaddr at,
-			bool any)
-{
-	const struct section *s = image_section_at(&t->prog->img, table);
-	struct rd r = rd_of(image_at(&t->prog->img, at, sizeof(uint64_t)));
-	vaddr to = rd_u64(&r);
-
-	return !r.bad && s && at - s->h.sh_addr < s->h.sh_size &&
-	       (any ? may_be_entry(t, fn, to) : may_be_first(t, fn, to));
-}
-
 /* Marks entries of the table, up to where the next one begins, that lead into entry jumps. */
 static void guard(const struct text *t, const struct fn *fn, const struct seeming *s,
 		  vaddr next)
@@ -215,40 +192,6 @@ void tablescan_guard(const struct text *t, const struct fn *fn)
 	}
 }
 
-/* The words before the table, from where the next address below it is formed, are those of
- * another function: read as a table there, all lead into that one. */
-static bool ends_another(const struct text *t, const struct fn *fn, vaddr addr)
-{
-	const struct prog *prog = t->prog;
-	uint32_t own = t->piece[fn->range[0].fde].fn, other = NO_FN;
-	vaddr base = addr - 4;
-
-	while (addr - base < MAX_RUN && !text_object_begins(t, base))
-		base -= 4;
-	struct rd rd = rd_of(image_at(&prog->img, base, addr - base));
-	while (rd_left(&rd) >= 4) {
-		vaddr to = base + (vaddr)(int64_t)rd_s32(&rd);
-		uint32_t f = text_holds(t, to) && (*text_mark(t, to) & MARK_INSN) ?
-			     prog_find_fn(prog, to) : NO_FN;
-
-		if (f == NO_FN || f == own || (other != NO_FN && f != other))
-			return false;
-		other = f;
-	}
-	return other != NO_FN;
-}
-
-/* The word before the table would be an entry. */
-static bool is_preceded(const struct text *t, const struct fn *fn, vaddr addr, uint32_t kind)
-{
-	uint32_t size = tablescan_entry_size(kind);
-	struct bytes b = image_at(&t->prog->img, addr - size, size);
-	struct rd rd = rd_of(b);
-
-	return b.p && classify(t, fn, read_word(&rd, addr, kind)) >= OWN &&
-	       !(kind == BLOCKMAP_TABLE_REL32 && ends_another(t, fn, addr));
-}
-
 void tablescan_note(struct text *t, const struct fn *user, vaddr addr)
 {
 	struct rd rd = rd_of(image_at(&t->prog->img, addr, 4));
@@ -296,7 +239,6 @@ bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr
 	struct bytes b = image_rest(img, addr);
 	uint32_t size = tablescan_entry_size(kind);
 	VEC(vaddr) targets = { 0 };
-	enum word word = NO_CODE;
 	bool own = false;
 
 	if (!s || image_is_writable(img, addr) || addr % size != 0)
@@ -306,13 +248,11 @@ bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr
 	struct rd rd = rd_of(b);
 	vaddr next = kind == BLOCKMAP_TABLE_REL32 ? next_of_others(t, fn, addr) : UINT64_MAX;
 	while (rd_left(&rd) >= size && targets.n < MAX_RUN) {
-		if (addr + size * targets.n >= next) {
-			word = NO_CODE;
+		if (addr + size * targets.n >= next)
 			break;
-		}
 		vaddr target = read_word(&rd, addr, kind);
+		enum word word = classify(t, fn, target);
 
-		word = classify(t, fn, target);
 		if (word < OWN)
 			break;
 		own |= word == OWN;
@@ -320,14 +260,9 @@ bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr
 	}
 	if (!own)
 		return false;
-	/* word is now what ended the run; an entry, if the section did */
-	vaddr end = addr + (vaddr)size * targets.n;
 	*out = (struct tablescan){
 		.target = targets.v, .nentry = targets.n,
 		.begins = is_inside(t, fn, targets.v[0]),
-		.closed = targets.n < MAX_RUN &&
-			  (word != FOREIGN || text_object_begins(t, end)),
-		.preceded = is_preceded(t, fn, addr, kind),
 	};
 	return true;
 }

@@ -11,8 +11,6 @@ struct tablescan {
 	uint32_t nentry;
 	/* the first word leads inside, so that this is one for anybody */
 	bool begins;
-	bool closed;		/* the word behind them is certainly none */
-	bool preceded;		/* the word before them looks like one, too */
 };
 
 static inline uint32_t tablescan_entry_size(uint32_t kind)
@@ -28,10 +26,6 @@ bool tablescan(const struct text *t, struct arena *a, const struct fn *fn, vaddr
  * wherever they lead.  False, and nothing done, when one leads to no instruction. */
 bool tablescan_extend(const struct text *t, struct arena *a, const struct fn *fn, vaddr addr,
 		      uint32_t kind, uint32_t nentry, struct tablescan *scan);
-/* The word there, in the section of the table, leads into fn, or, with `any`, to where some
- * piece begins. */
-bool tablescan_leads_in(const struct text *t, const struct fn *fn, vaddr table, vaddr at,
-			bool any);
 /* A lea of `user` forms that address: what stands there may be a table of that function, and
  * ends those of others.  Once all are noted, they are sorted. */
 void tablescan_note(struct text *t, const struct fn *user, vaddr addr);

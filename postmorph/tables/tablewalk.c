@@ -138,24 +138,6 @@ static void follow_branch(struct walk *w, const struct insn *insn, const struct 
 		tableaway_follow(w, target, s);
 }
 
-/* Where a run of entries begins and ends is certain.  What looks like an entry before it
- * belongs to another table of the function, or an index of which nothing is known may be
- * negative. */
-static bool is_closed(const struct walk *w, const struct group *g, uint32_t index)
-{
-	if (!g->scan.closed || !g->scan.preceded || index != ABS_UNBOUND)
-		return g->scan.closed;
-	for (uint32_t i = 0; i < w->groups.n; i++) {
-		const struct group *o = &w->groups.v[i];
-		vaddr size = tablescan_entry_size(o->kind);
-
-		if (o->kind == g->kind && o->addr < g->addr &&
-		    g->addr <= o->addr + size * o->scan.nentry)
-			return true;
-	}
-	return false;
-}
-
 /* Entries before another table of the function begins; with `sure`, one that nobody could
  * take for something else.  A table of another function behind it may add a few that are
  * none, by chance: then more is followed than can happen. */
@@ -176,8 +158,7 @@ uint32_t tablewalk_own_entries(const struct walk *w, const struct group *g, bool
 }
 
 /* Nothing but the width of a number, or of a part of it that was shifted or masked out,
- * bounds the index.  Any other bound is the compiler's, and a table shorter than that is
- * none. */
+ * bounds the index: the table may be shorter than that. */
 static bool is_type_bound(const struct abs_jump *j)
 {
 	return j->masked || j->index == ABS_UNBOUND || j->index == UINT8_MAX ||
@@ -217,10 +198,10 @@ static void follow_entries(struct walk *w, const struct group *g, uint32_t n,
 }
 
 /* A comparison admits more entries than look like such, and all of them can be made part of
- * it.  A run that is certain to end contradicts the comparison. */
+ * it. */
 static bool extend(struct walk *w, struct group *g, const struct abs_jump *j)
 {
-	return !is_type_bound(j) && !g->scan.closed &&
+	return !is_type_bound(j) &&
 	       tablescan_extend(w->t, w->arena, w->fn, g->addr, g->kind, j->index + 1,
 				&g->scan);
 }
@@ -256,20 +237,16 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 	bool beyond = j.index >= g->scan.nentry && !extend(w, g, &j);
 	if (d->group != j.group)
 		d->why_not = w->groups.v[d->group].why_not = JUMP_TWO_TABLES;
-	else if (beyond && (!is_type_bound(&j) || !is_closed(w, g, j.index)))
-		d->why_not = j.index == ABS_UNBOUND ? JUMP_NO_BOUND : JUMP_TOO_SHORT;
+	else if (beyond)
+		d->why_not = is_type_bound(&j) ? JUMP_NO_BOUND : JUMP_TOO_SHORT;
 	if (d->why_not != JUMP_TABLE) {
 		g->why_not = d->why_not;
 		return;
 	}
-	/* Code may form an address in the middle of a table by chance, or of an array: where
-	 * nothing bounds the index, that is no end. */
-	uint32_t n = beyond ? g->scan.nentry : j.index + 1;
 	absint_dispatch(s);
-	if (n > g->bound)
-		g->bound = n;
-	g->open |= beyond;
-	follow_entries(w, g, with_alike(w, g, n), s);
+	if (j.index >= g->bound)
+		g->bound = j.index + 1;
+	follow_entries(w, g, with_alike(w, g, j.index + 1), s);
 }
 
 /* A call; false when it is known not to come back. */
@@ -421,19 +398,60 @@ static bool look_again(struct walk *w)
 	return true;
 }
 
-void tablewalk_all(struct walk *w)
+static void walk_on(struct walk *w)
 {
-	struct abs_state top;
 	uint32_t i;
 
-	absint_top(&top);
-	arrive(w, 0, &top);
-	for (i = 1; i < w->fn->ninsn; i++)
-		if (w->t->mark[w->fn->insn[i].off] & (MARK_HELD | MARK_PAD))
-			arrive(w, i, &top);
 	do {
 		while (w->work < w->limit && take_dirty(w, &i))
 			walk_from(w, i);
 	} while (look_again(w));
 }
 
+/* Control may come to instruction i, which nothing else leads to: true if it was not seen. */
+static bool enter(struct walk *w, uint32_t i)
+{
+	struct abs_state top;
+
+	if (i == UINT32_MAX || w->visited[i])
+		return false;
+	absint_top(&top);
+	tablewalk_come(w, i, &top);
+	return true;
+}
+
+/* What jumps without a proven table lead to is dead in the image, for they go on in original
+ * code.  All the same it is walked, as if it were entered there. */
+static bool enter_rest(struct walk *w)
+{
+	bool any = false;
+
+	for (uint32_t i = 1; i < w->fn->ninsn; i++)
+		if (w->t->mark[w->fn->insn[i].off] & MARK_HELD)
+			any |= enter(w, i);
+	for (uint32_t g = 0; g < w->groups.n && !any; g++) {
+		const struct group *group = &w->groups.v[g];
+
+		for (uint32_t k = 0; k < group->scan.nentry && group->why_not != JUMP_TABLE;
+		     k++)
+			any |= enter(w, tablewalk_insn_at(w, group->scan.target[k]));
+	}
+	return any;
+}
+
+void tablewalk_all(struct walk *w)
+{
+	/* In a program at a fixed address no pointer to a label is changed: its image is not
+	 * entered by one, and many a word is such an address by chance. */
+	const uint8_t entered = MARK_PAD | (w->t->prog->img.pie_or_dso ? MARK_POINTER : 0);
+	struct abs_state top;
+
+	absint_top(&top);
+	arrive(w, 0, &top);
+	for (uint32_t i = 1; i < w->fn->ninsn; i++)
+		if (w->t->mark[w->fn->insn[i].off] & entered)
+			arrive(w, i, &top);
+	do
+		walk_on(w);
+	while (w->work < w->limit && enter_rest(w));
+}

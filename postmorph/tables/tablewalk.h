@@ -12,7 +12,6 @@ struct group {
 	uint32_t kind;		/* enum blockmap_table_kind */
 	struct tablescan scan;
 	uint32_t bound;		/* of all jumps through it; 0: none seen */
-	bool open;		/* nothing bounds the index of some jump */
 	uint32_t table;		/* index in fn->table[] once proven */
 	/* enum ijump_kind: JUMP_TABLE while nothing speaks against it */
 	uint8_t why_not;
@@ -79,10 +78,6 @@ static inline uint32_t tablewalk_new_entries(const struct walk *w, const struct 
 
 	return n > g->bound ? n : g->bound;
 }
-
-/* tableopen.c: a table of which it is not certain where it ends is none.  True when there is a
- * new one. */
-bool tableopen_doubt(struct walk *w);
 
 /* tableaway.c: control goes to code at addr that is not the function's. */
 void tableaway_follow(struct walk *w, vaddr addr, const struct abs_state *s);

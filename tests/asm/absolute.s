@@ -42,61 +42,7 @@ begin unbounded
 	table	T_unbounded
 end unbounded
 
-	# Words behind the table, or in front, may be more of it.
-	.macro words_near function, front, behind
-begin \function
-	jmp	*T_\function(,%rdi,8)
-	cases
-	.section .rodata
-	.p2align 3
-	.quad	\front, 0
-T_\function:
-	.quad	10b, 11b, 0, \behind, 0
-	.text
-end \function
-	.endm
-
-	words_near nothing_near, 0, 0
-	words_near more_behind, 0, 11b
-	words_near more_in_front, 11b, 0
-	.macro far_away
-	.section .rodata
-	.fill	256
-	.text
-	.endm
-
-	far_away
-	words_near itself_behind, 0, itself_behind
-	words_near another_in_front, another, 0
-	far_away
-	words_near another_behind, 0, another
-	far_away
-
-	# So many words in front of the table, and behind it.
-	.macro words_far function, nfront, front, nbehind, behind
-begin \function
-	jmp	*T_\function(,%rdi,8)
-	cases
-	.section .\function, "a"
-	.p2align 3
-	.fill	8, 8, 0
-	.quad	\front
-	.fill	\nfront - 1, 8, 0
-T_\function:
-	.quad	10b, 11b
-	.fill	\nbehind - 1, 8, 0
-	.quad	\behind
-	.fill	8, 8, 0
-	.text
-end \function
-	.endm
-
-	words_far nothing_far, 4096, 0, 4096, 0
-	words_far farthest_in_front, 4096, 11b, 4096, 0
-	words_far farthest_behind, 4096, 0, 4096, 11b
-	words_far farther, 4097, 11b, 4097, 11b
-
-	# That they are another table's, too, of which a comparison tells how long it is, does not help.
+	# Only of the second one a comparison tells how long it is.
 begin a_bounded_one_near
 	test	%esi, %esi
 	je	1f
@@ -115,7 +61,6 @@ T_bounded:
 	.text
 end a_bounded_one_near
 
-	# Without a comparison the first one has all words; what is in front of the second may be its.
 begin two_without_a_bound
 	test	%esi, %esi
 	je	1f

@@ -176,6 +176,33 @@ begin constant
 1:	dispatch constant, %rcx
 end constant
 
+# the two highest bits of a byte
+begin highest
+	movzbl	(%rsi), %ecx
+	shr	$6, %ecx
+	dispatch highest, %rcx
+end highest
+
+# the four highest, of which what is left of the byte is compared
+begin nibble
+	movzbl	(%rsi), %ecx
+	shr	$4, %rcx
+	cmp	$3, %cl
+	ja	19f
+	dispatch nibble, %rcx
+end nibble
+
+# one of two, whichever is compared, of which nothing is left but four bits
+begin chosen
+	and	$15, %eax
+	and	$15, %ecx
+	test	%esi, %esi
+	cmovne	%rcx, %rax
+	cmp	$3, %eax
+	ja	19f
+	dispatch chosen, %rax
+end chosen
+
 # more comparisons of other things in front of it than compilers make of a small function
 begin crowd
 	movzwl	(%rdi), %ecx

@@ -1,6 +1,6 @@
 #!/bin/bash
-# openswitch.sh - computed jumps whose tables of addresses do not end where they seem to, as compilers make them
-# (tests/programs/switches/open.c says which): moved, and counting, such programs do what they did
+# openswitch.sh - computed jumps whose tables do not end where they seem to, as compilers make them
+# (tests/programs/switches/open.c, tails.c, apart.c say which): moved, and counting, such programs do what they did
 MIN_MOVED=50
 private=1
 . tests/moving.sh
@@ -19,17 +19,18 @@ same() {		# NAME: of $T/original
 	same_run "$1, counting" "$T/before" "$T/after"
 }
 
-open() {		# NAME OPTION...: of open.c
+open() {		# NAME OPTION...: of $source
 	local cc level
 	for cc in gcc clang; do
 		command -v $cc >/dev/null || { skip "$1, $cc" "this machine has no $cc"; continue; }
 		for level in -O1 -O2 -O3; do
-			$cc $level -w -fno-pie -no-pie "${@:2}" -o "$T/original" "$from/open.c" 2>"$T/e" && same "$1, $cc $level" ||
+			$cc $level -w -fno-pie -no-pie "${@:2}" -o "$T/original" "$from/$source" 2>"$T/e" && same "$1, $cc $level" ||
 				not_ok "$1, $cc $level: $(cat "$T/e")"
 		done
 	done
 }
 
+source=open.c
 open "a masked index" -DHOLE -DINDEX=int -DSIZE=8 '-DPICK=*p++ & 7'
 open "an index of one byte" -DHOLE "-DINDEX=unsigned char" -DSIZE=256
 open "any index" -DHOLE -DINDEX=long -DSIZE=
@@ -39,6 +40,12 @@ open "what is in front" -DFRONT -DINDEX=long
 open "the function's beginning" -DTOP
 open "a part's beginning" -DPART
 open "an array beside a compared one" -DBOTH
+source=tails.c
+open "functions with a gap"
+open "functions by a lowest index" -DFIRST
+source=apart.c MIN_MOVED=30	# that function stays
+open "labels by their distance"
+MIN_MOVED=50
 for less in 4 5 6 7 8 9 10; do		# it is chance which one makes the word there lead into the function
 	gcc -Os -w -fpie -pie -DCUT=$less -o "$T/original" "$from/open.c" 2>"$T/e" && same "an array's address in a table, $less" ||
 		not_ok "an array's address in a table, $less: $(cat "$T/e")"

@@ -12,11 +12,12 @@
 #include "tests/unit/spoil.h"
 
 #define MORE "uses up to"
-#define UNKNOWN "goes on behind its 4 entries"
+#define UNKNOWN "uses no more than 4 entries"
 
 static const char *const functions[] = {
 	"plain", "below", "source", "copy", "byte", "sign", "memory", "stored", "frame",
-	"mask", "shift", "equal", "twice", "loop", "second", "constant",
+	"mask", "shift", "equal", "twice", "loop", "second", "constant", "highest", "nibble",
+	"chosen",
 };
 
 static const struct blockmap_table *table_of(const struct spoil *m, const char *function)
@@ -135,6 +136,13 @@ static const struct change changes[] = {
 	{ "second", 5, 1, 0xff, 0xf9, UNKNOWN },	/* cmp $2, %ecx */
 	{ "constant", 0, 2, 3, 4, MORE },
 	{ "constant", 1, 1, 2, 9, UNKNOWN },	/* mov $9, %ecx */
+	{ "highest", 1, 2, 6, 5, UNKNOWN },
+	{ "highest", 0, 1, 0xb6, 0xb7, UNKNOWN },	/* movzwl */
+	{ "nibble", 2, 2, 3, 4, MORE },
+	{ "nibble", 0, 1, 0xb6, 0xb7, UNKNOWN },
+	{ "chosen", 4, 2, 3, 4, MORE },
+	{ "chosen", 1, 1, 0xe1, 0xe6, UNKNOWN },	/* and $15, %esi */
+	{ "chosen", 0, 1, 0xe0, 0xe6, UNKNOWN },
 };
 
 static void what_bounds_the_index_counts(void **state)

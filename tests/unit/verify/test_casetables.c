@@ -89,37 +89,6 @@ static void tables_of_addresses_are_replaced(void **state)
 	assert_true(replaced > 0);
 }
 
-/* A word near the table is made one that leads into the function, in both. */
-static void words_near_put_the_end_in_doubt(void **state)
-{
-	enum { MOST = 4096 };	/* words on either side of the two entries */
-	static const struct {
-		const char *function, *table;
-		int word;
-		bool refused;
-	} row[] = {
-		{ "nothing_near", "T_nothing_near", 3, true },
-		{ "nothing_near", "T_nothing_near", 4, true },
-		{ "nothing_near", "T_nothing_near", -2, true },
-		{ "nothing_far", "T_nothing_far", -MOST, true },
-		{ "nothing_far", "T_nothing_far", -MOST - 1, false },
-		{ "nothing_far", "T_nothing_far", 1 + MOST, true },
-		{ "nothing_far", "T_nothing_far", 2 + MOST, false },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
-		struct spoil m = spoil_make_as("absolute", "-static -no-pie", 1);
-		vaddr table = spoil_address(&m, row[i].table);
-		vaddr inside = spoil_insn(&m, row[i].function, 3);
-		vaddr at = table + (vaddr)((int64_t)row[i].word * 8);
-
-		memcpy(spoil_original(&m, at), &inside, sizeof(inside));
-		memcpy(spoil_generation(&m, at), &inside, sizeof(inside));
-		spoil_expect(&m, row[i].refused ? "may go on behind words" : NULL);
-	}
-}
-
 /* The first entry of the table behind it is none of it: it would lead there. */
 static void another_table_ends_it(void **state)
 {
@@ -156,7 +125,6 @@ int main(void)
 		cmocka_unit_test(the_table_may_stay),
 		cmocka_unit_test(misuse_behind_it_is_seen),
 		cmocka_unit_test(another_table_ends_it),
-		cmocka_unit_test(words_near_put_the_end_in_doubt),
 		cmocka_unit_test(tables_of_addresses_are_replaced),
 		cmocka_unit_test(a_callee_does_not_get_the_address),
 		cmocka_unit_test(an_entry_behind_it_leads_inside_an_entry_jump),

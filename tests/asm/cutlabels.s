@@ -1,0 +1,66 @@
+# Functions that form labels of their own and jump to what is calculated, or not.  Built as a shared
+# library; the instruction behind the first is where an entry jump would lie.
+
+	.macro begin name
+	.globl	\name
+	.type	\name, @function
+	.p2align 4
+\name:
+	.cfi_startproc
+	.endm
+	.macro end name
+	.cfi_endproc
+	.size	\name, .-\name
+	.endm
+
+	.text
+	# The jump may go anywhere where the frame is as it is here: to 1 as well.
+begin calculates
+	xor	%ecx, %ecx
+1:	inc	%rcx
+	lea	2f(%rip), %rdx
+	movslq	(%rdi), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+2:	mov	%rcx, %rax
+	ret
+end calculates
+
+	# Another frame: not behind the push.
+begin calculates_with_a_frame
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rbx, -16
+	mov	%rdi, %rbx
+	sub	$16, %rsp
+	.cfi_adjust_cfa_offset 16
+	lea	2f(%rip), %rdx
+	movslq	(%rdi), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+2:	add	$16, %rsp
+	.cfi_adjust_cfa_offset -16
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end calculates_with_a_frame
+
+	# What is fetched is a whole address, of which data tells.
+begin fetches
+	xor	%ecx, %ecx
+1:	inc	%rcx
+	lea	2f(%rip), %rdx
+	mov	(%rdi), %rax
+	jmp	*%rax
+2:	mov	%rcx, %rax
+	ret
+end fetches
+
+	# It has no label of its own.
+begin forms_none
+	xor	%ecx, %ecx
+	inc	%rcx
+	add	(%rdi), %rax
+	jmp	*%rax
+end forms_none
+	.section .note.GNU-stack, "", @progbits
