@@ -30,6 +30,7 @@
 #include "manager/parent/folders.h"
 #include "manager/parent/install.h"
 #include "manager/parent/install_recover.h"
+#include "manager/parent/originals.h"
 #include "manager/parent/program.h"
 
 enum { ANSWER_S = 10 };			/* then the daemon is taken for dead */
@@ -280,8 +281,10 @@ static void search_usual(struct undo *u, unsigned *unread)
 /* Originals of programs that the list does not have, or cannot tell any more. */
 static void tell_unnamed(const struct undo *u, bool all_told)
 {
-	unsigned n = undo_known_unnamed(u->store.ledger_fd, u->store.originals_fd);
+	unsigned n = 0;
 
+	/* as far as it can be read */
+	(void)originals_unnamed(u->store.originals_fd, u->store.ledger_fd, &n, NULL);
 	if (n && !u->answered)
 		say_line(stderr, "%u original%s kept that the ledger %s: --search finds "
 			 "generations of %s", n, n == 1 ? " is" : "s are",

@@ -7,7 +7,6 @@
  */
 #include "manager/ctl/undo_known.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -164,52 +163,4 @@ int undo_known_each(int ledger_fd, void (*f)(void *ctx, const char *path), void 
 		free(p.at[p.n - 1]);
 	free(p.at);
 	return rc;
-}
-
-/* --- originals that no entry names --- */
-
-struct kept {
-	struct digest d;
-	bool named;
-};
-
-struct all_kept {
-	struct kept *at;
-	unsigned n;
-};
-
-static int mark(void *ctx, const char *name, time_t seen, const struct ledger_entry *e,
-		struct err *err)
-{
-	struct all_kept *all = ctx;
-
-	(void)name;
-	(void)seen;
-	(void)err;
-	for (unsigned i = 0; i < all->n; i++)
-		all->at[i].named |= digest_equal(&all->at[i].d, &e->original);
-	return 0;
-}
-
-unsigned undo_known_unnamed(int ledger_fd, int originals_fd)
-{
-	struct all_kept all = { 0 };
-	struct dirent **list;
-	struct err ignored;
-	unsigned unnamed = 0;
-	int n = scandirat(originals_fd, ".", &list, NULL, NULL);
-
-	all.at = n > 0 ? calloc((size_t)n, sizeof(*all.at)) : NULL;
-	for (int i = 0; i < n; i++) {
-		if (all.at && digest_from_hex(list[i]->d_name, &all.at[all.n].d) == 0)
-			all.n++;
-		free(list[i]);
-	}
-	if (n >= 0)
-		free(list);
-	(void)ledger_each(ledger_fd, mark, &all, &ignored);	/* what could be read */
-	for (unsigned i = 0; i < all.n; i++)
-		unnamed += !all.at[i].named;
-	free(all.at);
-	return unnamed;
 }

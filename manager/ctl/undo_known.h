@@ -24,7 +24,5 @@ void undo_known_also(int ledger_fd, const char *path, const struct digest *origi
 /* With every path of the ledger, each once.  -1: not all of it could be read. */
 int undo_known_each(int ledger_fd, void (*f)(void *ctx, const char *path), void *ctx,
 		    struct err *err);
-/* How many originals are kept that no entry names which can be read. */
-unsigned undo_known_unnamed(int ledger_fd, int originals_fd);
 
 #endif

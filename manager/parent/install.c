@@ -114,9 +114,18 @@ static int make_room(const struct install_request *r, const struct install_set *
 	return 0;
 }
 
-/* The original is in originals afterwards: it was, or the present file is it. */
+static bool is_kept(int originals_fd, const struct digest *original)
+{
+	char hex[65];
+
+	digest_hex(original, hex);
+	return faccessat(originals_fd, hex, F_OK, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT;
+}
+
+/* The original is in originals afterwards: it was, or the present file is it.  *fresh: it was
+ * not. */
 static int keep_original(const struct install_request *r, const struct install_set *s,
-			 uint64_t *bytes, struct err *err)
+			 uint64_t *bytes, bool *fresh, struct err *err)
 {
 	bool at_path = digest_equal(&r->original, &r->expected);
 	const struct install_file *f = &s->f[0];
@@ -139,6 +148,7 @@ static int keep_original(const struct install_request *r, const struct install_s
 	if (!at_path)
 		return err_set(err, why.kind, "%s", why.text);
 	*bytes = (uint64_t)f->st.st_size;
+	*fresh = !is_kept(r->originals_fd, &r->original);
 	if (keep_copy(r->originals_fd, f->fd, &r->original, err) < 0)
 		return err_wrap(err, "keeping the original");
 	return 0;
@@ -380,6 +390,7 @@ int install_generation(const struct install_request *r, struct err *err)
 			  .ledger_fd = r->ledger_fd, .original = r->original,
 			  .why = r->allow_hard_links ? INSTALL_FOUND : INSTALL_ALL,
 			  .j = { .from = r->expected, .to = r->generation } };
+	bool fresh = false;
 	int rc = -1;
 
 	if (open_expected(r->originals_fd, &s, r->path, r->names, err) < 0 ||
@@ -390,16 +401,14 @@ int install_generation(const struct install_request *r, struct err *err)
 			r->path);
 		goto out;
 	}
-	rc = keep_original(r, &s.set, &s.original_bytes, err);
+	rc = keep_original(r, &s.set, &s.original_bytes, &fresh, err);
 	install_step("original kept");
-	if (rc == 0 && swap(&s, err) < 0) {
-		/* Who makes swaps fail does not fill root's disk with their originals.  What
-		 * cannot be removed now goes with the next sweep. */
-		struct originals_swept swept;
-
-		(void)originals_sweep(r->originals_fd, r->ledger_fd, 0, &swept, NULL);
-		rc = -1;
-	}
+	if (rc == 0)
+		rc = swap(&s, err);
+	/* Who makes swaps fail does not fill root's disk with their originals.  One that cannot
+	 * be removed now stays. */
+	if (rc < 0 && fresh)
+		(void)originals_remove_new(r->originals_fd, r->ledger_fd, &r->original, NULL);
 	if (rc < 0)
 		err_wrap(err, "'%s'", r->path);
 	else

@@ -1,7 +1,8 @@
 /* originals.c - originals by digest; which go, and when; see originals.h
  *
- * Entries go first and are synced, then originals that nothing names: so no entry ever names an
- * original that is gone.
+ * Entries go first and are synced, then the originals that these have named and nothing else
+ * names: so no entry ever names an original that is gone.  What the ledger does not say is
+ * never a reason: it may have been lost, and then originals are all that is left.
  *
  * Tested by tests/unit/manager/parent/test_originals.c.
  */
@@ -43,6 +44,8 @@ struct list {
 	/* only those that matter for it: its path's, and its owner's if his are bounded; NULL:
 	 * all */
 	const struct originals_coming *coming;
+	/* of a list of who names what: without those that are gone there; NULL: all */
+	const struct list *without;
 };
 
 /* --- one of them --- */
@@ -118,6 +121,21 @@ static enum presence presence_of(const struct ledger_entry *e)
 
 /* --- the entries --- */
 
+static int append(struct list *l, const struct known *k, struct err *err)
+{
+	if (l->n == l->room) {
+		size_t room = l->room ? 2 * l->room : 64;
+		struct known *more = realloc(l->entry, room * sizeof(*more));
+
+		if (!more)
+			return err_set(err, ERR_SYS, "out of memory");
+		l->entry = more;
+		l->room = room;
+	}
+	l->entry[l->n++] = *k;
+	return 0;
+}
+
 static int add(void *ctx, const char *name, time_t seen, const struct ledger_entry *e,
 	       struct err *err)
 {
@@ -128,21 +146,11 @@ static int add(void *ctx, const char *name, time_t seen, const struct ledger_ent
 
 	if (c && !at_its_path && !(is_bounded(c->owner) && e->owner == c->owner))
 		return 0;
-	if (l->n == l->room) {
-		size_t room = l->room ? 2 * l->room : 64;
-		struct known *more = realloc(l->entry, room * sizeof(*more));
-
-		if (!more)
-			return err_set(err, ERR_SYS, "out of memory");
-		l->entry = more;
-		l->room = room;
-	}
-	struct known *k = &l->entry[l->n++];
-	*k = (struct known){ .original = e->original, .bytes = e->original_bytes,
-			     .owner = e->owner, .seen = seen, .presence = presence_of(e),
-			     .at_its_path = at_its_path };
-	(void)snprintf(k->name, sizeof(k->name), "%s", name);
-	return 0;
+	struct known k = { .original = e->original, .bytes = e->original_bytes,
+			   .owner = e->owner, .seen = seen, .presence = presence_of(e),
+			   .at_its_path = at_its_path };
+	(void)snprintf(k.name, sizeof(k.name), "%s", name);
+	return append(l, &k, err);
 }
 
 static bool is_named(const struct list *l, const struct digest *original, size_t before)
@@ -153,18 +161,30 @@ static bool is_named(const struct list *l, const struct digest *original, size_t
 	return false;
 }
 
-static int drop(int ledger_fd, struct known *k, struct err *err)
+/* --- who names an original --- */
+
+static bool is_gone(const struct list *l, const char *name)
 {
-	k->gone = true;
-	return ledger_remove(ledger_fd, k->name, err);
+	for (size_t i = 0; l && i < l->n; i++)
+		if (l->entry[i].gone && strcmp(l->entry[i].name, name) == 0)
+			return true;
+	return false;
 }
 
-/* --- originals that nothing names --- */
+static int add_name(void *ctx, const char *name, time_t seen, const struct ledger_entry *e,
+		    struct err *err)
+{
+	struct list *l = ctx;
+	const struct known k = { .original = e->original };
+
+	(void)seen;
+	return is_gone(l->without, name) ? 0 : append(l, &k, err);
+}
 
 /* Those of operations under way.  Negative: not all can be read. */
 static int add_journals(int originals_fd, struct list *l, struct err *err)
 {
-	struct ledger_entry e = { 0 };
+	struct known k = { .gone = false };
 	struct install_journal j;
 	char **name;
 	int n = install_journal_list(originals_fd, &name, err), rc = n < 0 ? -1 : 0;
@@ -174,8 +194,8 @@ static int add_journals(int originals_fd, struct list *l, struct err *err)
 			rc = name[i] ? install_journal_read(originals_fd, name[i], &j, err)
 				     : err_set(err, ERR_SYS, "out of memory");
 		for (int to = 0; rc > 0 && to < 2; to++) {
-			e.original = to ? j.to : j.from;
-			if (add(l, "", 0, &e, err) < 0)
+			k.original = to ? j.to : j.from;
+			if (append(l, &k, err) < 0)
 				rc = -1;
 		}
 		rc = rc < 0 ? -1 : 0;
@@ -186,23 +206,29 @@ static int add_journals(int originals_fd, struct list *l, struct err *err)
 	return rc;
 }
 
-static int is_original(const struct dirent *d)
+/* By all entries, wherever their generations are, and by operations under way; -1: what could
+ * be read. */
+static int add_names(int originals_fd, int ledger_fd, struct list *l, struct err *err)
 {
-	struct digest unused;
+	int entries = ledger_each(ledger_fd, add_name, l, err);
+	int journals = add_journals(originals_fd, l, entries < 0 ? NULL : err);
 
-	return digest_from_hex(d->d_name, &unused) == 0;
+	return entries < 0 || journals < 0 ? -1 : 0;
 }
 
-static int remove_if_unnamed(int originals_fd, const char *name, const struct list *l,
-			     struct originals_swept *out, struct err *err)
+static int remove_unless_named(int originals_fd, const struct digest *d,
+			       const struct list *names, struct originals_swept *out,
+			       struct err *err)
 {
-	struct digest d;
 	struct stat st;
+	char name[65];
 
-	if (digest_from_hex(name, &d) < 0 || is_named(l, &d, l->n))
+	if (is_named(names, d, names->n))
 		return 0;
+	digest_hex(d, name);
 	if (fstatat(originals_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return err_set(err, ERR_SYS, "original %s: %s", name, strerror(errno));
+		return errno == ENOENT ? 0 : err_set(err, ERR_SYS, "original %s: %s", name,
+						     strerror(errno));
 	if (!S_ISREG(st.st_mode) || (st.st_mode & 07777) != ORIGINALS_MODE)
 		return 0;		/* from before the ledger */
 	if (unlinkat(originals_fd, name, 0) < 0)
@@ -212,55 +238,116 @@ static int remove_if_unnamed(int originals_fd, const char *name, const struct li
 	return 0;
 }
 
-static int remove_unnamed(int originals_fd, const struct list *l, struct originals_swept *out,
-			  struct err *err)
+int originals_remove_new(int originals_fd, int ledger_fd, const struct digest *original,
+			 struct err *err)
 {
+	struct originals_swept swept = { 0 };
+	struct list names = { .n = 0 };
+
+	int rc = add_names(originals_fd, ledger_fd, &names, err);
+	if (rc == 0)
+		rc = remove_unless_named(originals_fd, original, &names, &swept, err);
+	if (rc == 0 && swept.originals)
+		rc = install_sync(originals_fd, err);
+	free(names.entry);
+	return rc;
+}
+
+static int is_original(const struct dirent *d)
+{
+	struct digest unused;
+
+	return digest_from_hex(d->d_name, &unused) == 0;
+}
+
+int originals_unnamed(int originals_fd, int ledger_fd, unsigned *out, struct err *err)
+{
+	struct list names = { .n = 0 };
 	struct dirent **list;
-	int n = scandirat(originals_fd, ".", &list, is_original, alphasort), rc = 0;
+	struct digest d;
+	unsigned unnamed = 0;
+	int n = scandirat(originals_fd, ".", &list, is_original, NULL);
 
 	if (n < 0)
 		return err_set(err, ERR_SYS, "originals: %s", strerror(errno));
+	int rc = n ? add_names(originals_fd, ledger_fd, &names, err) : 0;
 	for (int i = 0; i < n; i++) {
-		if (rc == 0)
-			rc = remove_if_unnamed(originals_fd, list[i]->d_name, l, out, err);
+		unnamed += digest_from_hex(list[i]->d_name, &d) == 0 &&
+			   !is_named(&names, &d, names.n);
 		free(list[i]);
 	}
 	free(list);
-	return rc < 0 ? -1 : out->originals ? install_sync(originals_fd, err) : 0;
+	free(names.entry);
+	*out = unnamed;
+	return rc;
 }
 
-/* --- both --- */
+/* --- entries that go, and their originals --- */
+
+/* Those of the list that are gone. */
+static int remove_entries(int ledger_fd, const struct list *l, struct err *err)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->entry[i].gone && ledger_remove(ledger_fd, l->entry[i].name, err) < 0)
+			return -1;
+	return ledger_sync(ledger_fd, err);
+}
+
+static int remove_originals(int originals_fd, const struct list *l, const struct list *names,
+			    struct originals_swept *out, struct err *err)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->entry[i].gone &&
+		    remove_unless_named(originals_fd, &l->entry[i].original, names, out,
+					err) < 0)
+			return -1;
+	return out->originals ? install_sync(originals_fd, err) : 0;
+}
+
+/* Entries that are gone from the list go from the ledger, and then their originals, unless
+ * something else names them. */
+static int drop(int originals_fd, int ledger_fd, const struct list *l,
+		struct originals_swept *out, struct err *err)
+{
+	struct list names = { .without = l };
+	struct originals_swept swept = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < l->n; i++)
+		swept.entries += l->entry[i].gone;
+	if (swept.entries)
+		rc = add_names(originals_fd, ledger_fd, &names, err);
+	if (rc == 0 && swept.entries)
+		rc = remove_entries(ledger_fd, l, err);
+	if (rc == 0)
+		rc = remove_originals(originals_fd, l, &names, &swept, err);
+	free(names.entry);
+	if (rc == 0)
+		*out = swept;
+	return rc;
+}
 
 int originals_sweep(int originals_fd, int ledger_fd, time_t now, struct originals_swept *out,
 		    struct err *err)
 {
 	struct list l = { .coming = NULL };
-	struct originals_swept swept = { 0 };
 
 	int rc = ledger_each(ledger_fd, add, &l, err);
-	size_t entries = l.n;
-	if (rc == 0)
-		rc = add_journals(originals_fd, &l, err);
-	for (size_t i = 0; rc == 0 && i < entries; i++) {
+	for (size_t i = 0; rc == 0 && i < l.n; i++) {
 		struct known *k = &l.entry[i];
 
-		if (k->presence == AT_PATH) {
+		if (k->presence == AT_PATH)
 			rc = ledger_touch(ledger_fd, k->name, err);
-		} else if (k->presence == NOT_AT_PATH && now > k->seen &&
-			   now - k->seen > (time_t)ORIGINALS_KEPT_DAYS * 86400) {
-			rc = drop(ledger_fd, k, err);
-			swept.entries++;
-		}
+		else if (k->presence == NOT_AT_PATH && now > k->seen)
+			k->gone = now - k->seen > (time_t)ORIGINALS_KEPT_DAYS * 86400;
 	}
-	if (rc == 0 && swept.entries)
-		rc = ledger_sync(ledger_fd, err);
 	if (rc == 0)
-		rc = remove_unnamed(originals_fd, &l, &swept, err);
+		rc = drop(originals_fd, ledger_fd, &l, out, err);
 	free(l.entry);
-	if (rc == 0)
-		*out = swept;
 	return rc;
 }
+
+/* --- room --- */
 
 /* What the owner of l->coming has already. */
 struct part {
@@ -324,27 +411,22 @@ int originals_room(int originals_fd, int ledger_fd, const struct originals_comin
 	struct originals_swept swept;
 	struct part part;
 	enum room room;
-	bool dropped = false;
 
 	int rc = ledger_each(ledger_fd, add, &l, err);
 	while (rc == 0 && (room = room_in(&l, &part)) != ENOUGH) {
 		struct known *k = oldest_elsewhere(&l, room);
 
-		if (k) {
-			rc = drop(ledger_fd, k, err);
-			dropped = true;
-		} else {
+		if (k)
+			k->gone = true;
+		else
 			rc = err_set(err, ERR_REFUSED,
 				     "originals of user %u take %llu MiB already; one user may "
 				     "have %d MiB of them, in %d programs", (unsigned)c->owner,
 				     (unsigned long long)(part.bytes >> 20),
 				     ORIGINALS_OWNER_MIB, ORIGINALS_OWNER_ENTRIES);
-		}
 	}
+	if (rc == 0)
+		rc = drop(originals_fd, ledger_fd, &l, &swept, err);
 	free(l.entry);
-	if (rc == 0 && dropped)
-		rc = ledger_sync(ledger_fd, err);
-	if (rc == 0 && dropped)
-		rc = originals_sweep(originals_fd, ledger_fd, 0, &swept, err);
 	return rc;
 }

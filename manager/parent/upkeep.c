@@ -72,6 +72,20 @@ static void sweep(struct upkeep *u)
 	}
 }
 
+/* Of a ledger that was lost, as a rule: nothing here may be removed, and their generations have
+ * to be looked for. */
+static void tell_unnamed(const struct upkeep *u)
+{
+	unsigned n = 0;
+
+	/* as far as it can be read; the sweep tells what cannot */
+	(void)originals_unnamed(u->originals_fd, u->ledger_fd, &n, NULL);
+	if (n)
+		role_warn("%u original%s kept that the ledger does not name: `morphctl undo "
+			  "--all --search` finds generations of %s", n,
+			  n == 1 ? " is" : "s are", n == 1 ? "it" : "them");
+}
+
 static void set_next(struct upkeep *u)
 {
 	u->next_ms = u->recover_ms < u->sweep_ms ? u->recover_ms : u->sweep_ms;
@@ -81,6 +95,7 @@ void upkeep_begin(struct upkeep *u, int originals_fd, int ledger_fd)
 {
 	*u = (struct upkeep){ .originals_fd = originals_fd, .ledger_fd = ledger_fd };
 	recover(u);
+	tell_unnamed(u);
 	u->sweep_ms = role_now_ms() + SWEEP_FIRST_MS;
 	set_next(u);
 }

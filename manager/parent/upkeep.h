@@ -24,7 +24,7 @@ struct upkeep {
 	int nrecovered;
 };
 
-/* Settles what it can at once. */
+/* Settles what it can at once, and warns of originals that the ledger does not name. */
 void upkeep_begin(struct upkeep *u, int originals_fd, int ledger_fd);
 /* A swap has failed: if something is left of it, it is seen to within a minute. */
 void upkeep_soon(struct upkeep *u);

@@ -216,7 +216,8 @@ static int is_named(void *ctx, const char *name, time_t seen, const struct ledge
 	return 0;
 }
 
-/* Three programs that were restored, and one that is installed. */
+/* Three programs that were restored, and one that is installed.  An entry whose original could
+ * not be removed any more is gone: that original stays. */
 static struct injected sweep_with(enum fault fault, unsigned n, bool which,
 				  struct outcomes *o)
 {
@@ -239,7 +240,7 @@ static struct injected sweep_with(enum fault fault, unsigned n, bool which,
 		assert_int_equal(ledger_each(p.ledger_fd, is_named, &p, NULL), 0);
 		assert_int_equal(do_sweep(&p), 0);
 		(void)snprintf(dir, sizeof(dir), "%s/originals", p.store);
-		assert_int_equal(entries(dir), 1);
+		assert_in_range(entries(dir), 1, i.exit_code == 0 ? 1 : 4);
 		assert_int_equal(do_restore(&more), 0);
 	}
 	place_free(&p);

@@ -257,10 +257,107 @@ static void an_operation_under_way_names_its_original(void **state)
 	sweep(&p, 1000, 0, 0);
 	assert_true(kept(&p, &p.original));
 	assert_int_equal(place_recover(&p, &done, NULL), 0);
-	sweep(&p, 1000, 0, 1);		/* undone: nothing names it */
-	killed_at(&p, "original kept");
+	/* undone: no entry has ever named it, and what a kill leaves stays */
+	sweep(&p, 1000, 0, 0);
 	assert_true(kept(&p, &p.original));
-	sweep(&p, 0, 0, 1);
+	place_free(&p);
+}
+
+/* An entry that goes takes no original that a swap under way needs. */
+static void an_operation_under_way_keeps_what_an_entry_has_named(void **state)
+{
+	struct place p = place_new();
+
+	(void)state;
+	assert_int_equal(do_install(&p), 0);
+	assert_int_equal(do_restore(&p), 0);
+	killed_at(&p, "journal written");
+	sweep(&p, 1000, 1, 0);
+	assert_true(kept(&p, &p.original));
+	place_free(&p);
+}
+
+/* --- a ledger that was lost --- */
+
+static void lose_entries(const struct place *p)
+{
+	char command[160];
+
+	(void)snprintf(command, sizeof(command), "rm '%s/ledger/'*", p->store);
+	assert_int_equal(system(command), 0);
+}
+
+static void lose_ledger(const struct place *p)
+{
+	char dir[128];
+
+	(void)snprintf(dir, sizeof(dir), "%s/ledger", p->store);
+	remove_all(dir);
+}
+
+static unsigned unnamed(const struct place *p)
+{
+	unsigned n = 0;
+
+	assert_int_equal(originals_unnamed(p->originals_fd, p->ledger_fd, &n, NULL), 0);
+	return n;
+}
+
+/* A swap that fails once its original is kept. */
+static void a_swap_fails(const struct place *p)
+{
+	struct install_request r = request_of(p);
+
+	r.generation.b[0] ^= 1;		/* not what was proven */
+	assert_int_equal(install_generation(&r, NULL), -1);
+}
+
+/* A generation stands, its ledger is lost in that way, and then all that removes originals has
+ * its turn. */
+static void originals_stay_without(void (*lose)(const struct place *p))
+{
+	struct place p = place_new(), two = p;
+
+	(void)snprintf(two.path, sizeof(two.path), "%s/two", p.dir);
+	write_file(two.path, two.path, 0755);
+	two.original = digest_path(two.path);
+	assert_int_equal(do_install(&p), 0);
+	assert_int_equal(unnamed(&p), 0);
+	lose(&p);
+	assert_int_equal(unnamed(&p), 1);
+	sweep(&p, 4000, 0, 0);
+	assert_true(kept(&p, &p.original));
+	a_swap_fails(&two);
+	assert_true(kept(&p, &p.original));
+	assert_false(kept(&p, &two.original));
+	/* one that was there before stays, though nothing names it */
+	write_file(two.path, old_text, 0755);
+	two.original = p.original;
+	a_swap_fails(&two);
+	assert_true(kept(&p, &p.original));
+	assert_int_equal(unnamed(&p), 1);
+	place_free(&p);
+}
+
+static void originals_stay_when_the_ledger_has_lost_its_entries(void **state)
+{
+	(void)state;
+	originals_stay_without(lose_entries);
+}
+
+static void originals_stay_when_the_ledger_is_deleted_meanwhile(void **state)
+{
+	(void)state;
+	originals_stay_without(lose_ledger);
+}
+
+static void an_original_under_way_is_not_unnamed(void **state)
+{
+	struct place p = place_new();
+
+	(void)state;
+	killed_at(&p, "journal written");
+	assert_int_equal(unnamed(&p), 0);
 	place_free(&p);
 }
 
@@ -348,12 +445,19 @@ static void a_users_originals_take_a_bounded_part(void **state)
 		place_free(&p);
 		skip();
 	}
+	/* one whose entry was lost is in nobody's way, and stays */
+	assert_int_equal(do_install(&p), 0);
+	lose_entries(&p);
+	struct digest lost = p.original;
 	for (int i = 0; i < 3; i++) {
 		before = p.original;
 		their_program(&p);
 		assert_int_equal(do_install(&p), 0);
 		assert_int_equal(do_restore(&p), 0);
 		assert_int_equal(ledger_entries(&p), 1);
+		assert_true(kept(&p, &lost));
+		if (i == 0)
+			continue;
 		assert_false(kept(&p, &before));
 		assert_true(kept(&p, &p.original));
 	}
@@ -363,17 +467,15 @@ static void a_users_originals_take_a_bounded_part(void **state)
 static void a_swap_that_fails_leaves_no_original(void **state)
 {
 	struct place p = place_new();
-	struct install_request r = request_of(&p);
 
 	(void)state;
-	r.generation.b[0] ^= 1;		/* not what was proven */
-	assert_int_equal(install_generation(&r, NULL), -1);
+	a_swap_fails(&p);
 	assert_int_equal(ledger_entries(&p), 0);
 	assert_false(kept(&p, &p.original));
 	/* one that something names stays */
 	assert_int_equal(do_install(&p), 0);
 	assert_int_equal(do_restore(&p), 0);
-	assert_int_equal(install_generation(&r, NULL), -1);
+	a_swap_fails(&p);
 	assert_true(kept(&p, &p.original));
 	place_free(&p);
 }
@@ -418,6 +520,10 @@ int main(void)
 		cmocka_unit_test(an_original_from_before_the_ledger_stays),
 		cmocka_unit_test(other_files_in_originals_stay),
 		cmocka_unit_test(an_operation_under_way_names_its_original),
+		cmocka_unit_test(an_operation_under_way_keeps_what_an_entry_has_named),
+		cmocka_unit_test(originals_stay_when_the_ledger_has_lost_its_entries),
+		cmocka_unit_test(originals_stay_when_the_ledger_is_deleted_meanwhile),
+		cmocka_unit_test(an_original_under_way_is_not_unnamed),
 		cmocka_unit_test(a_damaged_entry_stops_it),
 		cmocka_unit_test(a_path_has_a_bounded_number_of_entries),
 		cmocka_unit_test(a_users_originals_take_a_bounded_part),

@@ -167,9 +167,38 @@ static void old_originals_go_once_a_day(void **state)
 	place_free(&p);
 }
 
+static void originals_that_the_ledger_does_not_name_are_told_at_the_start(void **state)
+{
+	struct place p = place_new();
+	FILE *caught = tmpfile();
+	static struct upkeep u;
+	char command[160], said[512];
+
+	(void)state;
+	assert_int_equal(do_install(&p), 0);
+	int before = dup(STDERR_FILENO);
+	assert_true(caught && before >= 0 && dup2(fileno(caught), STDERR_FILENO) >= 0);
+	upkeep_begin(&u, p.originals_fd, p.ledger_fd);
+	assert_int_equal(lseek(fileno(caught), 0, SEEK_END), 0);
+	(void)snprintf(command, sizeof(command), "rm '%s/ledger/'*", p.store);
+	assert_int_equal(system(command), 0);
+	upkeep_begin(&u, p.originals_fd, p.ledger_fd);
+	assert_true(dup2(before, STDERR_FILENO) >= 0);
+	close(before);
+	rewind(caught);
+	said[fread(said, 1, sizeof(said) - 1, caught)] = '\0';
+	(void)fclose(caught);
+	if (!strstr(said, "1 original is kept that the ledger does not name: `morphctl undo "
+			  "--all --search` finds generations of it"))
+		fail_msg("%s", said);
+	place_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		/* first: what was said is not said again within a minute */
+		cmocka_unit_test(originals_that_the_ledger_does_not_name_are_told_at_the_start),
 		cmocka_unit_test(what_was_interrupted_is_settled_at_the_start),
 		cmocka_unit_test(what_may_not_be_done_yet_is_not_waited_for),
 		cmocka_unit_test(what_is_stuck_is_tried_again),
