@@ -323,7 +323,8 @@ install: all
 		echo "$(DESTDIR)$(SYSCONFDIR)/morph.yaml is there: kept"; \
 	else install -D -m 644 etc/morph.yaml $(DESTDIR)$(SYSCONFDIR)/morph.yaml; fi
 
-# Nothing is removed while a rewritten program would be left that has no way back.  UNDO=no: all the same.
+# Nothing is removed while a rewritten program would be left that has a way back.  UNDO=no: all the same.  Where the
+# ledger does not tell of all originals, undo exits with 3.
 STORE    ?= /var/lib/morph
 UNDO     ?= yes
 uninstall:
@@ -334,11 +335,16 @@ uninstall:
 		if [ -z "$(DESTDIR)" ] && "$$morphctl" status >/dev/null 2>&1; then \
 			echo "morphd still runs: end it first; nothing was removed"; exit 1; fi; \
 		echo "putting originals back"; \
-		"$$morphctl" undo --all --store=$(STORE) $(if $(DESTDIR),--root=$(DESTDIR)) || { \
+		undo() { "$$morphctl" undo --all "$$@" --store=$(STORE) $(if $(DESTDIR),--root=$(DESTDIR)); }; \
+		undo || { [ $$? = 3 ] && echo "looking for generations everywhere" && undo --search; } || { \
 			echo "not all originals could be put back, for the reasons above; nothing was removed." \
 				"UNDO=no removes Morph all the same: what is left stays rewritten, and" \
 				"build/morphctl undo puts it back as long as $(DESTDIR)$(STORE)/originals is there"; \
-			exit 1; }; fi
+			exit 1; }; \
+	elif [ "$(UNDO)" != no ] && [ -e "$(DESTDIR)$(SYSCONFDIR)/morph.yaml" ]; then \
+		echo "there is no $(DESTDIR)$(STORE)/originals, so nothing can be put back.  If morphd has had" \
+			"its store there, rewritten programs may be left: \`grep -rlF .morph.map DIR...\` finds them" \
+			"(/usr, /opt, /home and so on), and installing their packages again replaces them" >&2; fi
 	rm -f $(INSTALLED)
 	-rmdir $(LIBEXEC) 2>/dev/null
 

@@ -278,18 +278,21 @@ static void search_usual(struct undo *u, unsigned *unread)
 			undo_search(whole, search_one, u, unread);
 }
 
-/* Originals of programs that the list does not have, or cannot tell any more. */
-static void tell_unnamed(const struct undo *u, bool all_told)
+/* Originals of programs that the list does not have, or cannot tell any more.  Whether all is
+ * undone is not known then, and whoever removes Morph has to know that. */
+static void tell_unnamed(struct undo *u, bool all_told)
 {
 	unsigned n = 0;
 
 	/* as far as it can be read */
 	(void)originals_unnamed(u->store.originals_fd, u->store.ledger_fd, &n, NULL);
-	if (n && !u->answered)
-		say_line(stderr, "%u original%s kept that the ledger %s: --search finds "
-			 "generations of %s", n, n == 1 ? " is" : "s are",
-			 all_told ? "does not name" : "does not name, or not any more",
-			 n == 1 ? "it" : "them");
+	if (!n || u->answered)
+		return;
+	say_line(stderr, "%u original%s kept that the ledger %s: --search finds generations of "
+		 "%s", n, n == 1 ? " is" : "s are",
+		 all_told ? "does not name" : "does not name, or not any more",
+		 n == 1 ? "it" : "them");
+	u->code = 3;
 }
 
 /* What the ledger knows; and what is found, where there is none or that is asked for. */

@@ -108,8 +108,11 @@ check "with --all it is no success" test "$(undo --all "$root/bin"; echo $?)" = 
 check "but what is found comes back" is_original gzip
 fresh
 rm -rf "$root/store/ledger" && mkdir -m 700 "$root/store/ledger"
-check "a ledger that has lost its entries" undo --all
+check "a ledger that has lost its entries: not all is undone" test "$(undo --all; echo $?)" = 3
 check "says what else there is" said "2 originals are kept that the ledger does not name: --search"
+check "no less in a dry run" test "$(undo --all --dry-run; echo $?)" = 3
+check "the folder is searched" undo --all "$root/bin"
+check "both originals are back" eval "is_original sort && is_original gzip"
 fresh
 o="$root/store/originals/$(original_of sort)"
 rm -f "$o" && mkfifo "$o"
@@ -204,9 +207,13 @@ check "wrong usage" test "$(undo; echo $?)" = 2
 
 # --- another system's files ---
 
-fresh
-mkdir -p "$root/sys"/{usr/bin,var/lib,etc} && ln -s usr/bin "$root/sys/bin"
-mv "$root/bin/sort" "$root/bin/gzip" "$root/sys/usr/bin" && mv "$root/store" "$root/sys/var/lib/morph"
+another_system() {
+	fresh
+	rm -rf "$root/sys"
+	mkdir -p "$root/sys"/{usr/bin,var/lib,etc} && ln -s usr/bin "$root/sys/bin"
+	mv "$root/bin/sort" "$root/bin/gzip" "$root/sys/usr/bin" && mv "$root/store" "$root/sys/var/lib/morph"
+}
+another_system
 check "--root: paths, store and originals are below it" alone undo --root="$root/sys" /bin/sort
 check "the original is back" is_original sort "$root/sys/usr/bin/sort"
 check "by the path that it has there" said "^/usr/bin/sort: restored"
@@ -217,6 +224,52 @@ check "its original is back" is_original gzip "$root/sys/usr/bin/gzip"
 ln -s /etc/passwd "$root/sys/usr/bin/outside" && ln -s ../../../../../../etc/passwd "$root/sys/usr/bin/out"
 alone undo --root "$root/sys" /usr/bin/outside /usr/bin/out
 check "links lead nowhere else ($?)" test "$(grep -c "No such file" "$root/out")" = 2
+
+# --- Morph goes: not while a rewritten program would be left that has a way back ---
+
+unset MAKEFLAGS MAKELEVEL MFLAGS
+mkdir "$root/fake"
+cat >"$root/fake/morphctl" <<-END
+	#!/bin/sh
+	[ "\$1" = undo ] && shift && exec "$B/morphctl" undo --root="$root/sys" "\$@"
+END
+chmod 755 "$root/fake/morphctl"
+sed "s|/var/lib/morph|$root/sys&|g; s|/etc/morph.yaml|$root/sys&|g; s|/run/systemd/system|$root/none|g" \
+	debian/morph.prerm >"$root/prerm"
+by_make() { timeout 120 make -s B="$B" DESTDIR="$root/sys" PREFIX=/usr SYSCONFDIR=/etc uninstall >"$root/out" 2>&1; }
+by_package() { PATH=$root/fake:$PATH timeout 120 sh "$root/prerm" remove >"$root/out" 2>&1; }
+sys_is() { "is_$1" sort "$root/sys/usr/bin/sort" && "is_$1" gzip "$root/sys/usr/bin/gzip"; }	# original | generation
+installed() { [ -e "$root/sys/usr/sbin/morphd" ]; }
+store_there() {		# of an installed Morph, without what the ledger knew
+	another_system
+	rm "$root"/sys/var/lib/morph/ledger/*
+	install -D /dev/null "$root/sys/usr/sbin/morphd" && : >"$root/sys/etc/morph.yaml"
+}
+for how in by_make by_package; do
+	store_there
+	check "$how: a ledger that has lost its entries" $how
+	check "both originals are back" sys_is original
+	[ $how = by_package ] || check "and Morph is gone" not installed
+	store_there
+	mv "$root/sys/var/lib/morph/originals/$(original_of sort)" "$root/away"
+	check "$how: one that cannot come back" not $how
+	check "is named" said "sort': a generation of $(original_of sort), which is not in"
+	check "Morph stays" installed
+	mv "$root/away" "$root/sys/var/lib/morph/originals/$(original_of sort)"
+	check "and with the original it goes" $how
+	check "both originals are back" sys_is original
+	store_there
+	rm -r "$root/sys/var/lib/morph/originals"
+	check "$how: nothing can come back" $how
+	check "that is said" said "there is no $root/sys/var/lib/morph/originals, so nothing can be put back"
+	left=$(eval "$(grep -o 'grep -rlF .morph.map' "$root/out") $root/sys" | sort)
+	check "and how to find what is left" test "$left" = "$root/sys/usr/bin/gzip
+$root/sys/usr/bin/sort"
+	rm "$root/sys/etc/morph.yaml"
+	check "$how: where there never was one" $how
+	check "that is no matter" not said "nothing can be put back"
+done
+how=
 
 # --- full disks ---
 

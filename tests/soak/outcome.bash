@@ -96,7 +96,7 @@ outcome() {
 	outcome_rc=0
 	ctl verify --all >"$root/log/end" 2>&1
 	proven=$?
-	ctl undo --all >>"$root/log/end" 2>&1
+	ctl undo --all "$root" >>"$root/log/end" 2>&1
 	restored=$?
 	check_long
 	mkdir -p "$(dirname "$REPORT")"

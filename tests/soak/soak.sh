@@ -176,9 +176,9 @@ stop_daemon() {
 again() {
 	start_daemon || die "the daemon does not start again: $(tail -n 5 "$root/log/morphd")"
 }
-undo_alone() {		# WHAT: a module, or --all
+undo_alone() {		# WHAT...: a module, or --all and a folder
 	local pid rc
-	"$B/morphctl" --socket "$root/none" undo --store="$root/store" "$1" >>"$root/log/ctl" 2>&1 &
+	"$B/morphctl" --socket "$root/none" undo --store="$root/store" "$@" >>"$root/log/ctl" 2>&1 &
 	pid=$!
 	if [ $((RANDOM % 2)) = 0 ]; then
 		sleep "0.0$((RANDOM % 100))"
@@ -186,7 +186,7 @@ undo_alone() {		# WHAT: a module, or --all
 		wait "$pid" 2>/dev/null
 		did "kill undo"
 	fi
-	"$B/morphctl" --socket "$root/none" undo --store="$root/store" "$1" >>"$root/log/ctl" 2>&1
+	"$B/morphctl" --socket "$root/none" undo --store="$root/store" "$@" >>"$root/log/ctl" 2>&1
 	rc=$?; did "undo-alone $rc"
 }
 all_undone() {		# what is at each path is no generation
@@ -207,7 +207,7 @@ uninstall() {
 	mkdir -p "$root/installed"
 	make -s -o all B="$B" DESTDIR="$root/installed" PREFIX=/usr SYSCONFDIR=/etc install >>"$root/log/ctl" 2>&1 ||
 		die "make install"
-	undo_alone --all
+	undo_alone --all "$root"
 	{ all_undone && make -s B="$B" DESTDIR="$root/installed" PREFIX=/usr SYSCONFDIR=/etc uninstall; } \
 		>>"$root/log/ctl" 2>&1
 	rc=$?; did "uninstall $rc"
