@@ -18,6 +18,8 @@
 #include "lib/err.h"
 #include "lib/search.h"
 
+const char blockmap_refusal[] = "it is a generation made by Morph";
+
 /* A generation's names of sections are behind everything else, but for their headers. */
 enum { TAIL = 1 << 16 };
 

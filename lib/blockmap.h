@@ -86,6 +86,9 @@ struct blockmap {
 	struct bracket bracket;	/* of by_orig[] */
 };
 
+/* Why the analysis does not touch a generation; who reads that knows what the file is. */
+extern const char blockmap_refusal[];
+
 /* Bytes near the end of the regular file say that it may be a generation: nothing is parsed. */
 bool blockmap_may_be_in(int fd);
 /* Appends the encoded map.  Arrays must be in the documented order. */

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "lib/blockmap.h"
 #include "lib/err.h"
 #include "postmorph/hazards.h"
 #include "postmorph/payload.h"
@@ -134,7 +135,7 @@ int hazards_check_file(const struct image *img, struct err *err)
 	if (image_section(img, ".morph.counters"))
 		return err_set(err, ERR_REFUSED, "it is a program that Morph instrumented");
 	if (image_section(img, MAPSECTION))
-		return err_set(err, ERR_REFUSED, "it is a generation made by Morph");
+		return err_set(err, ERR_REFUSED, "%s", blockmap_refusal);
 	if (is_go(img))
 		return err_set(err, ERR_REFUSED,
 			       "a Go program: its runtime finds code by address");

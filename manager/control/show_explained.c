@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "lib/blockmap.h"
 #include "lib/err.h"
 #include "lib/table.h"
 #include "manager/control/show.h"
@@ -33,13 +34,27 @@ static void say(struct table *t, const char *about, const char *code, const char
 	table_row(t, about, code, text);
 }
 
-static int say_now(struct work *w, const struct store_module *m, struct table *t,
-		   struct err *err)
+/* A generation, by what the analysis says, that the store takes for an original, since it does
+ * not know whose it is. */
+static bool is_stray(const struct store_module *m, const char *misplaced)
+{
+	return !m->generation && (strstr(m->refusal, blockmap_refusal) ||
+				  strstr(misplaced, blockmap_refusal));
+}
+
+static int say_now(struct work *w, const struct store_module *m, const char *misplaced,
+		   struct table *t, struct err *err)
 {
 	struct store_generation g;
 	char when[32] = "?";
 	struct tm tm;
 
+	if (is_stray(m, misplaced)) {
+		say(t, "now", "stray", "A generation runs whose original is not known. Root's "
+		    "`morphctl undo %s` puts that back if it is kept; else its package has it.",
+		    m->path);
+		return 0;
+	}
 	if (!m->generation) {
 		say(t, "now", "original", "Its original runs; %.0f samples are known of it.",
 		    m->samples);
@@ -177,7 +192,7 @@ int show_explained(struct work *w, const struct store_module *m, const char *mis
 	};
 	struct table *t = NEW_TABLE("explained", col);
 
-	if (say_now(w, m, t, err) < 0 || say_speed(w, m, t, err) < 0 ||
+	if (say_now(w, m, misplaced, t, err) < 0 || say_speed(w, m, t, err) < 0 ||
 	    say_saved(w, m, t, err) < 0 || say_next(w, m, misplaced, t, err) < 0) {
 		table_free(t);
 		return -1;

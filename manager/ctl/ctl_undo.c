@@ -286,7 +286,7 @@ static void tell_unnamed(struct undo *u, bool all_told)
 
 	/* as far as it can be read */
 	(void)originals_unnamed(u->store.originals_fd, u->store.ledger_fd, &n, NULL);
-	if (!n || u->answered)
+	if (!n)
 		return;
 	say_line(stderr, "%u original%s kept that the ledger %s: --search finds generations of "
 		 "%s", n, n == 1 ? " is" : "s are",
@@ -310,7 +310,7 @@ static void undo_all(struct undo *u)
 		search_given(u, u->path[i], &unread);
 	if (u->search || (!u->npath && !u->answered && u->store.ledger_fd < 0))
 		search_usual(u, &unread);
-	else if (!u->npath && u->store.ledger_fd >= 0)
+	else if (!u->npath)
 		tell_unnamed(u, told);
 	if (unread) {
 		err_set(&err, ERR_SYS, "%u folders could not be searched", unread);

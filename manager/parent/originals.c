@@ -207,11 +207,12 @@ static int add_journals(int originals_fd, struct list *l, struct err *err)
 }
 
 /* By all entries, wherever their generations are, and by operations under way; -1: what could
- * be read. */
+ * be read.  A swap of another process makes its entry before its journal goes, so journals come
+ * first. */
 static int add_names(int originals_fd, int ledger_fd, struct list *l, struct err *err)
 {
-	int entries = ledger_each(ledger_fd, add_name, l, err);
-	int journals = add_journals(originals_fd, l, entries < 0 ? NULL : err);
+	int journals = add_journals(originals_fd, l, err);
+	int entries = ledger_each(ledger_fd, add_name, l, journals < 0 ? NULL : err);
 
 	return entries < 0 || journals < 0 ? -1 : 0;
 }

@@ -342,4 +342,29 @@ check "nor is root ($?)" not said "is the original already"
 check "it is undone all the same" by_both "$root/bin/sort"
 check "the original is back" is_original sort
 check_here "the daemon ends" stop_daemon
+
+# One that has forgotten, and has lost its ledger: before its start, and while it runs.
+fresh
+rm -r "$root"/store/morph.db* "$root"/store/ledger/* "$root"/store/spool/*
+: >"$root/log"
+check_here "a daemon with nothing but originals" start_daemon
+check "says how many there are" grep -q "2 originals are kept that the ledger does not name: .*undo --all --search" "$root/log"
+check "it knows of no generation; not all is undone" test "$(by_both --all; echo $?)" = 3
+check "it says so" said "no module has a generation"
+check "and that is said" said "2 originals are kept that the ledger does not name: --search"
+rm -r "$root/store/ledger"
+check "no more when the ledger is deleted" test "$(by_both --all; echo $?)" = 3
+check "and that is said" said "2 originals are kept that the ledger does not name: --search"
+by_both --all "$root/bin"
+check "the folder is searched, whatever the daemon refuses ($?): both originals are back" eval "is_original sort && is_original gzip"
+check_here "the daemon ends" stop_daemon
+
+# One that has lost the originals, too.
+fresh
+rm -r "$root"/store/morph.db* "$root"/store/ledger/* "$root"/store/spool/* "$root"/store/originals/*
+check_here "a daemon with nothing at all" start_daemon
+explained() { work sort && taken_in >/dev/null && ctl explain "$root/bin/sort" >"$root/out" 2>&1; }
+check "explain knows the program" within 60 explained
+check "and does not call it an original" said "A generation runs whose original is not known"
+check_here "the daemon ends" stop_daemon
 done_testing

@@ -79,6 +79,14 @@ static void what_runs_and_how_fast_it_is(void **state)
 	assert_int_equal(store_module_put(w.store, &m, &err), 0);
 	says("now", "", "original", "Its original runs; 0 samples are known of it.");
 	says("speed", "", "", "");
+	/* said by the analysis just now, or kept since */
+	says("now", "it is a generation made by Morph", "stray",
+	     "A generation runs whose original is not known.");
+	strcpy(m.refusal, "it is a generation made by Morph");
+	assert_int_equal(store_module_put(w.store, &m, &err), 0);
+	says("now", "", "stray", "A generation runs whose original is not known.");
+	m.refusal[0] = '\0';
+	assert_int_equal(store_module_put(w.store, &m, &err), 0);
 }
 
 static void what_is_next_and_what_would_change_it(void **state)
