@@ -230,17 +230,47 @@ static bool search_one(void *ctx, const char *path)
 	return true;
 }
 
+/* A path at which nothing is; malloc'ed. */
+static char *resolve_gone(const struct undo *u, const char *given)
+{
+	char dir[PATH_MAX], *path = NULL;
+	const char *slash = strrchr(given, '/');
+
+	(void)snprintf(dir, sizeof(dir), "%.*s", slash ? (int)(slash - given) + 1 : 1,
+		       slash ? given : ".");
+	char *at = resolve(u, dir);
+	if (at && asprintf(&path, "%s/%s", strcmp(at, "/") ? at : "",
+			   slash ? slash + 1 : given) < 0)
+		path = NULL;
+	free(at);
+	return path;
+}
+
+/* Where it was deleted nobody knows any more with which mode it is to come back. */
+static void tell_gone(struct undo *u, const char *given, int why)
+{
+	char *path = why == ENOENT ? resolve_gone(u, given) : NULL;
+	char hex[65];
+	struct err err;
+
+	if (path && undo_file_kept(&u->store, path, hex))
+		err_set(&err, ERR_SYS, "'%s': %s; the original of what was put there is kept: "
+			"`install -m 755 %s/originals/%s %s`", given, strerror(why),
+			u->store.folder, hex, path);
+	else
+		err_set(&err, ERR_SYS, "'%s': %s", given, strerror(why));
+	fail(u, &err);
+	free(path);
+}
+
 static void undo_given(struct undo *u, const char *given)
 {
 	char *path = resolve(u, given);
-	struct err err;
 
-	if (path) {
+	if (path)
 		undo_one(u, path);
-	} else if (!u->answered) {
-		err_set(&err, ERR_SYS, "'%s': %s", given, strerror(errno));
-		fail(u, &err);
-	}
+	else if (!u->answered)
+		tell_gone(u, given, errno);
 	free(path);
 }
 
@@ -381,6 +411,15 @@ static void ask_for_store(struct undo *u)
 	ctl_tables_free(&t);
 }
 
+static bool is_broken(const struct undo *u, const char *given)
+{
+	char *path = u->store.originals_fd >= 0 ? resolve(u, given) : NULL;
+	bool broken = path && undo_file_is_broken(&u->store, path);
+
+	free(path);
+	return broken;
+}
+
 /* Of one path: what it says of a file that it does not know is held back until that turns out
  * to be all that can be said. */
 static void ask_for(struct undo *u, char *given)
@@ -403,11 +442,14 @@ static void ask_for(struct undo *u, char *given)
 	if (ctl.errors)
 		(void)fclose(ctl.errors);	/* in memory */
 	u->code = 0;
-	/* what it refused to --force was shown to be something else */
-	if (code != 3 || !u->store.force)
+	/* what it refused to --force was shown to be something else than it knows */
+	if (code != 3 || !u->store.force || is_broken(u, given))
 		undo_given(u, given);
 	if (u->restored == before && code) {
-		(void)fputs(held ? held : "", stderr);
+		if (access(given, F_OK) < 0 && errno == ENOENT)
+			tell_gone(u, given, ENOENT);
+		else
+			(void)fputs(held ? held : "", stderr);
 		u->code = code > u->code ? code : u->code;
 	}
 	u->code = former > u->code ? former : u->code;

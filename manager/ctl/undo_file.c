@@ -16,8 +16,10 @@
  * more, those that are left have the generation's inode still, and come next (undo_links.h),
  * also when this or the daemon's undo was killed between.
  *
- * What somebody edited, after the ledger knew it, needs --force.  What names nothing is left
- * alone, whatever was there before.
+ * What somebody edited, after the ledger knew it, needs --force; so does what is left of a
+ * generation that was destroyed, by a crash or a full disk: no whole file, in the folder and of
+ * the owner that the ledger has for the generation that was seen last at that path.  What names
+ * nothing else is left alone, whatever was there before: a package's newer file above all.
  *
  * Tested by tests/e2e/undo.sh.
  */
@@ -38,6 +40,7 @@
 #include "manager/parent/install_back.h"
 #include "manager/parent/install_file.h"
 #include "manager/parent/job.h"
+#include "manager/parent/ledger.h"
 #include "manager/parent/names.h"
 
 enum { PROOF_S = 600 };
@@ -50,6 +53,7 @@ struct looked {
 	struct digest present, original;
 	bool known;			/* the ledger has this content at this path */
 	bool edited;			/* another one of the same original */
+	bool broken;			/* what is left of one: known by the path alone */
 	uint32_t owner;			/* as the ledger has it, if known */
 	bool kept;			/* the content is an original in originals */
 	struct install_done done;	/* by put_back() */
@@ -89,7 +93,7 @@ static int is_newer(const struct looked *k, int left, bool *newer, struct err *e
 {
 	struct digest names, content;
 	struct stat st;
-	int rc = undo_names(left, &names, err);
+	int rc = undo_names(left, &names, NULL, err);
 
 	if (rc < 0 || fstat(left, &st) < 0 || digest_fd(left, &content, err) < 0)
 		return -1;
@@ -172,6 +176,10 @@ static int may_restore(const struct undo_store *s, const struct looked *k, struc
 	if (k->known && k->owner != uid)
 		return err_set(err, ERR_REFUSED, "it belonged to user %u when it was "
 			       "rewritten, and belongs to user %u now", k->owner, uid);
+	if (k->broken && !s->force)
+		return err_set(err, ERR_REFUSED, "empty or cut off: neither the generation "
+			       "that was put there nor its original; --force puts the "
+			       "original back");
 	if (k->edited && !s->force)
 		return err_set(err, ERR_REFUSED, "a generation, edited by somebody; --force "
 			       "puts its original back, without what they changed");
@@ -213,9 +221,26 @@ static int put_back(const struct undo_store *s, struct looked *k, char said[UNDO
 	return 0;
 }
 
-/* Fills original, known, edited, owner: 1; 0 the file is no generation. */
+/* No whole file is there: which original was, in that folder and of that owner? */
+static int identify_broken(const struct undo_store *s, struct looked *k)
+{
+	struct ledger_entry e;
+	struct stat dir;
+
+	if (!undo_known_last(s->ledger_fd, k->known_as, &e) || e.owner != k->f.st.st_uid ||
+	    fstat(k->f.dir, &dir) < 0 || dir.st_ino != e.dir_inode || !is_kept(s, &e.original))
+		return 0;
+	k->known = k->broken = true;
+	k->owner = e.owner;
+	k->original = e.original;
+	return 1;
+}
+
+/* Fills original, known, edited, broken, owner: 1; 0 the file is no generation. */
 static int identify(const struct undo_store *s, struct looked *k, struct err *err)
 {
+	bool broken;
+
 	int rc = undo_known_find(s->ledger_fd, k->known_as, &k->present, &k->original,
 				 &k->owner, err);
 
@@ -224,10 +249,10 @@ static int identify(const struct undo_store *s, struct looked *k, struct err *er
 	k->known = rc > 0;
 	if (k->known)
 		return 1;
-	rc = undo_names(k->f.fd, &k->original, err);
+	rc = undo_names(k->f.fd, &k->original, &broken, err);
 	if (rc > 0)
 		k->edited = undo_known_original(s->ledger_fd, k->known_as, &k->original);
-	return rc;
+	return rc == 0 && broken ? identify_broken(s, k) : rc;
 }
 
 static int look_and_restore(const struct undo_store *s, struct looked *k,
@@ -397,4 +422,28 @@ int undo_file(const struct undo_store *s, const char *path, enum undo_result *re
 		install_file_close(&k.f);
 	}
 	return rc < 0 ? err_set(err, why.kind, "%s", why.text) : rc;
+}
+
+bool undo_file_is_broken(const struct undo_store *s, const char *path)
+{
+	struct looked k = { .f = { .dir = -1, .fd = -1 }, .path = path,
+			    .known_as = path + strlen(s->root) };
+	struct err ignored;
+
+	if (install_file_open(path, &k.f, &ignored) == 0 && k.f.fd >= 0 &&
+	    digest_fd(k.f.fd, &k.present, &ignored) == 0)
+		(void)identify(s, &k, &ignored);
+	install_file_close(&k.f);
+	return k.broken;
+}
+
+int undo_file_kept(const struct undo_store *s, const char *path, char hex[65])
+{
+	struct ledger_entry e;
+
+	if (!undo_known_last(s->ledger_fd, path + strlen(s->root), &e) ||
+	    !is_kept(s, &e.original))
+		return 0;
+	digest_hex(&e.original, hex);
+	return 1;
 }

@@ -13,7 +13,8 @@ struct undo_store {
 	int originals_fd;
 	int ledger_fd;			/* -1: there is none */
 	const char *morph_verify;	/* the program; NULL: nothing can be proven */
-	bool force;			/* also a generation that somebody edited */
+	/* also of a generation that somebody edited, or that was destroyed */
+	bool force;
 	bool dry_run;			/* nothing is changed */
 };
 
@@ -29,5 +30,10 @@ enum { UNDO_SAID = 5120 };	/* the names of a file, and what is said of them */
  * words in said[].  -1: a generation still is at the path, or that cannot be known. */
 int undo_file(const struct undo_store *s, const char *path, enum undo_result *result,
 	      char said[UNDO_SAID], struct err *err);
+/* Is at the path what is left of a generation that was destroyed? */
+bool undo_file_is_broken(const struct undo_store *s, const char *path);
+/* Nothing is at the path: 1 and the name of the original that was there before, which is kept;
+ * 0: none is. */
+int undo_file_kept(const struct undo_store *s, const char *path, char hex[65]);
 
 #endif

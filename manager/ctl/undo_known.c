@@ -108,6 +108,40 @@ void undo_known_also(int ledger_fd, const char *path, const struct digest *origi
 	ask_all(ledger_fd, &q);
 }
 
+struct last {
+	const char *path;
+	struct ledger_entry *out;
+	time_t seen;
+	int found;
+};
+
+static int see(void *ctx, const char *name, time_t seen, const struct ledger_entry *e,
+	       struct err *err)
+{
+	struct last *l = ctx;
+	bool first = l->seen < 0;
+
+	(void)name;
+	(void)err;
+	if (strcmp(e->path, l->path) != 0 || (!first && seen < l->seen))
+		return 0;
+	l->found = first || seen > l->seen ||
+		   (l->found && digest_equal(&e->original, &l->out->original));
+	l->seen = seen;
+	*l->out = *e;
+	return 0;
+}
+
+int undo_known_last(int ledger_fd, const char *path, struct ledger_entry *out)
+{
+	struct last l = { .path = path, .out = out, .seen = -1 };
+	struct err ignored;
+
+	if (ledger_fd >= 0)
+		(void)ledger_each(ledger_fd, see, &l, &ignored);	/* what could be read */
+	return l.found;
+}
+
 /* --- all paths --- */
 
 struct paths {

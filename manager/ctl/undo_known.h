@@ -8,6 +8,7 @@
 #include "lib/digest.h"
 
 struct err;
+struct ledger_entry;
 struct names;
 
 /* DIR/ledger, or -1 when there is none, which is no error. */
@@ -21,6 +22,9 @@ bool undo_known_original(int ledger_fd, const char *path, const struct digest *o
 /* Further names that its generations of that original had; *out is filled. */
 void undo_known_also(int ledger_fd, const char *path, const struct digest *original,
 		     struct names *out);
+/* The original of the generation that was seen last at the path: 1 and its entry; 0: there is
+ * none, or two of different originals were seen in one second. */
+int undo_known_last(int ledger_fd, const char *path, struct ledger_entry *out);
 /* With every path of the ledger, each once.  -1: not all of it could be read. */
 int undo_known_each(int ledger_fd, void (*f)(void *ctx, const char *path), void *ctx,
 		    struct err *err);

@@ -3,9 +3,10 @@
  * The reader knows of ELF what it takes to find one section by its name.  It runs with root's
  * rights until the file is in its memory, as bytes, and has none when it looks at them
  * (lib/confine.h).  Its answer is 32 bytes, which are believed as far as there is an original
- * of that digest and the file is one that it may be put in the place of (ctl_undo.c).
+ * of that digest and the file is one that it may be put in the place of (undo_file.c); or that
+ * there are none, and whether the file is a whole one.
  *
- * Tested by tests/unit/manager/ctl/test_undo_names.c.
+ * Tested by tests/unit/manager/ctl/test_undo.c and test_undo_broken.c.
  */
 #include "manager/ctl/undo_names.h"
 
@@ -24,7 +25,7 @@
 static const char section[] = ".morph.map";
 
 enum { READ_S = 20 };
-enum { FOUND = 0, NOT_ONE = 10, FAILED = 11 };		/* exit codes of the child */
+enum { FOUND = 0, NOT_ONE = 10, FAILED = 11, BROKEN = 12 };	/* exit codes of the child */
 
 /* --- in the child --- */
 
@@ -82,6 +83,46 @@ bool undo_find_original(struct bytes file, struct digest *out)
 	return false;
 }
 
+static bool is_zero(struct bytes b)
+{
+	for (size_t i = 0; i < b.n; i++)
+		if (b.p[i])
+			return false;
+	return true;
+}
+
+/* Everything that headers of an ELF file name, and that is in the file, is there. */
+static bool has_all(struct bytes file, const Elf64_Ehdr *eh)
+{
+	struct bytes table = bytes_at(file, eh->e_phoff,
+				      (uint64_t)eh->e_phnum * sizeof(Elf64_Phdr));
+	Elf64_Phdr ph;
+
+	if (!table.p || (eh->e_shoff && !bytes_at(file, eh->e_shoff, (uint64_t)eh->e_shnum *
+						  eh->e_shentsize).p))
+		return false;
+	for (size_t i = 0; i < eh->e_phnum; i++) {
+		memcpy(&ph, table.p + i * sizeof(ph), sizeof(ph));
+		if (!bytes_at(file, ph.p_offset, ph.p_filesz).p)
+			return false;
+	}
+	return true;
+}
+
+bool undo_is_broken(struct bytes file)
+{
+	size_t n = file.n < sizeof(Elf64_Ehdr) ? file.n : sizeof(Elf64_Ehdr);
+	Elf64_Ehdr eh = { .e_phnum = 0 };
+
+	if (n)
+		memcpy(&eh, file.p, n);
+	if (is_zero((struct bytes){ (const uint8_t *)&eh, n }))
+		return true;
+	if (n < SELFMAG || memcmp(eh.e_ident, ELFMAG, SELFMAG) != 0)
+		return false;
+	return n < sizeof(eh) || (eh.e_ident[EI_CLASS] == ELFCLASS64 && !has_all(file, &eh));
+}
+
 static int answer(int fd, int to)
 {
 	struct arena *a = arena_new();
@@ -93,13 +134,13 @@ static int answer(int fd, int to)
 	    confine_job(0, READ_S, &err) < 0)
 		return FAILED;
 	if (!undo_find_original(b, &d))
-		return NOT_ONE;
+		return undo_is_broken(b) ? BROKEN : NOT_ONE;
 	return io_write_all(to, d.b, sizeof(d.b), &err) < 0 ? FAILED : FOUND;
 }
 
 /* --- outside --- */
 
-static int collect(int from, pid_t pid, struct digest *original, struct err *err)
+static int collect(int from, pid_t pid, struct digest *original, bool *broken, struct err *err)
 {
 	struct digest d = { { 0 } };
 	int status;
@@ -112,7 +153,9 @@ static int collect(int from, pid_t pid, struct digest *original, struct err *err
 		if (errno != EINTR)
 			return err_set(err, ERR_SYS, "waitpid: %s", strerror(errno));
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : FAILED;
-	if (code == NOT_ONE)
+	if (broken)
+		*broken = code == BROKEN;
+	if (code == NOT_ONE || code == BROKEN)
 		return 0;
 	if (code != FOUND || n != (ssize_t)sizeof(d.b))
 		return err_set(err, ERR_SYS, "it cannot be read");
@@ -120,7 +163,7 @@ static int collect(int from, pid_t pid, struct digest *original, struct err *err
 	return 1;
 }
 
-int undo_names(int fd, struct digest *original, struct err *err)
+int undo_names(int fd, struct digest *original, bool *broken, struct err *err)
 {
 	int end[2];
 
@@ -133,7 +176,7 @@ int undo_names(int fd, struct digest *original, struct err *err)
 	}
 	close(end[1]);
 	int rc = pid < 0 ? err_set(err, ERR_SYS, "fork: %s", strerror(errno))
-			 : collect(end[0], pid, original, err);
+			 : collect(end[0], pid, original, broken, err);
 	close(end[0]);
 	return rc;
 }

@@ -499,6 +499,65 @@ out:
 	return rc;
 }
 
+/* Has the module been laid out, and of which original? */
+struct laid_out {
+	const struct digest *original;		/* of what is at the path */
+	bool of_it;
+	uint32_t of_another;			/* the last generation; 0: none */
+};
+
+static bool see_laid_out(void *ctx, const struct store_generation *g)
+{
+	struct laid_out *l = ctx;
+
+	if (g->state == STATE_MADE || g->state == STATE_REFUSED || g->state == STATE_BURST)
+		return true;			/* it has never been at the path */
+	if (digest_equal(&g->original, l->original))
+		l->of_it = true;
+	else
+		l->of_another = g->number;
+	return true;
+}
+
+/* 0: the analysis can read what is at the path, be it to refuse it. */
+static int check_readable(struct work *w, const struct store_module *m, struct err *err)
+{
+	struct ask_limits limits = work_limits(w->policy);
+	int table, file = m->text_bytes ? -1 : ask_open_file(w->ask, m->path, err);
+
+	if (file < 0)
+		return m->text_bytes ? 0 : -1;		/* 0: it has been read */
+	struct ask_job job = { .kind = JOB_ANALYZE, .nin = 1, .in = { file } };
+	int rc = ask_run_job(w->ask, &job, &limits, &table, 1, err);
+	if (rc == 0)
+		close(table);
+	close(file);
+	return rc < 0 && err->kind != ERR_REFUSED ? -1 : 0;
+}
+
+/* No generation is at the path.  What an upgrade put there is a program, and what is left of a
+ * destroyed generation is none. */
+static int look_at_original(struct work *w, const struct store_module *m,
+			    struct work_proof *out, struct err *err)
+{
+	struct laid_out l = { .original = &m->original };
+	struct err why;
+
+	if (store_generation_each(w->store, m->id, see_laid_out, &l, err) < 0)
+		return -1;
+	bool other = !l.of_it && l.of_another;
+	if (other && check_readable(w, m, &why) < 0)
+		return err_set(err, why.kind, "'%s': neither generation %" PRIu32 " nor its "
+			       "original, and no whole program: %s", m->path, l.of_another,
+			       why.text);
+	if (other)
+		(void)snprintf(out->detail, sizeof(out->detail), "not rewritten: another file "
+			       "than generation %" PRIu32 " was made from", l.of_another);
+	else
+		(void)snprintf(out->detail, sizeof(out->detail), "the original");
+	return 0;
+}
+
 int work_verify(struct work *w, const char *path, struct work_proof *out, struct err *err)
 {
 	struct store_module m = { 0 };
@@ -509,8 +568,7 @@ int work_verify(struct work *w, const char *path, struct work_proof *out, struct
 	out->generation = m.generation;
 	if (m.generation)
 		return prove_installed(w, &m, out, err);
-	(void)snprintf(out->detail, sizeof(out->detail), "the original");
-	return 0;
+	return look_at_original(w, &m, out, err);
 }
 
 /* --- after a crash --- */

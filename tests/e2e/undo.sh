@@ -34,8 +34,9 @@ is_original() { cmp "$root/orig/$1" "${2:-$root/bin/$1}"; }
 check "sort is a generation" is_generation sort
 check "gzip is a generation" is_generation gzip
 mkdir "$root/saved" && cp -a "$root/bin" "$root/store" "$root/saved" || exit 1
-fresh() {		# as it was then
-	rm -rf "$root/bin" "$root/store"
+fresh() {		# as it was then; the folder of the programs is the same one
+	rm -rf "$root/store"
+	find "$root/bin" -mindepth 1 -delete
 	cp -a "$root/saved/bin" "$root/saved/store" "$root"
 }
 alone() { timeout 120 "$B/morphctl" --socket "$root/none" "$@" >"$root/out" 2>&1; }	# no daemon
@@ -178,6 +179,27 @@ check "is left alone" cmp "$root/newer" "$root/bin/sort"
 check "and that is said" said "sort: another file is there now, which is no generation; left as it is"
 check "also with --all" undo --all
 check "it is left alone" cmp "$root/newer" "$root/bin/sort"
+destroyed() { [ "$1" = 0 ] && : >"$root/bin/sort" || head -c "$1" "$root/saved/bin/sort" >"$root/bin/sort"; }
+for n in 0 5000 $(($(stat -c %s "$root/saved/bin/sort") - 1)); do
+	fresh
+	destroyed $n
+	check "a generation of which $n bytes are left is refused" test "$(undo "$root/bin/sort"; echo $?)" = 3
+	check "for what it is" said "sort': empty or cut off: neither the generation .* nor its original; --force"
+	check "with --all, too" test "$(undo --all; echo $?)" = 3
+	check "others come back" is_original gzip
+	check "by force its original comes back" undo --force "$root/bin/sort"
+	check "byte for byte" is_original sort
+done
+fresh
+cp "$root/newer" "$root/bin/sort"
+check "by force nothing comes over a whole file" undo --force "$root/bin/sort" --all
+check "it is left alone" cmp "$root/newer" "$root/bin/sort"
+fresh
+rm "$root/bin/sort"
+check "a generation that was deleted" test "$(undo "$root/bin/sort"; echo $?)" = 1
+check "it is said how its original comes back" said "sort': No such file .*; the original .* is kept: .install -m 755"
+check "that does it" eval "$(sed -n 's/.*`\(.*\)`.*/\1/p' "$root/out")"
+check "the original is back" is_original sort
 fresh
 rm "$root/store/originals/$(original_of sort)"
 undo "$root/bin/sort"
@@ -328,6 +350,27 @@ check "a daemon that does not answer" by_both "$root/bin/sort"
 check "the original is back" is_original sort
 check "that is said" said "has not answered for 10 s; going on without it"
 kill -CONT "$manager"
+# Destroyed, and deleted.
+fresh_bin sort && ctl look >/dev/null
+verified() { ctl verify "$root/bin/sort" >"$root/out" 2>&1; }
+check "it is verified" verified
+destroyed 5000
+check "a generation that was destroyed is not" test "$(verified; echo $?)" = 1
+check "nor is it called the original" said "neither generation [0-9]* nor its original, and no whole program"
+check "undo refuses it" test "$(by_both "$root/bin/sort"; echo $?)" = 3
+check "and says what would help" said "sort': empty or cut off: .*--force"
+check "by force its original comes back" by_both --force "$root/bin/sort"
+check "byte for byte" is_original sort
+check "that is verified" verified
+check "as the original" said "yes +the original"
+fresh_bin sort && ctl look >/dev/null && cp "$root/newer" "$root/bin/sort"
+check "another version is nothing to complain of" verified
+check "nor is it called the original" said "yes +not rewritten: another file than generation [0-9]* was made from"
+check "by force nothing comes over it" test "$(by_both --force "$root/bin/sort"; echo $?)" = 3
+check "it is left alone" cmp "$root/newer" "$root/bin/sort"
+rm "$root/bin/sort"
+check "gone" test "$(by_both "$root/bin/sort"; echo $?)" = 1
+check "it is said how its original comes back" said "sort': No such file .*; the original .* is kept: .install -m 755"
 check_here "the daemon ends" stop_daemon
 
 # A daemon that has forgotten: it must not call a generation an original.

@@ -22,11 +22,10 @@
 #include "manager/parent/install_back.h"
 #include "manager/parent/install_file.h"
 #include "manager/parent/ledger.h"
-#include "tests/unit/elfnaming.h"
 #include "tests/unit/inject.h"
-#include "tests/unit/place.h"
+#include "tests/unit/manager/ctl/undoscene.h"
 
-enum { MANY = 5000, ORIGINAL_BYTES = 40000 };
+enum { MANY = 5000 };
 
 /* --- generations --- */
 
@@ -140,7 +139,7 @@ static void the_file_is_looked_at_by_who_can_only_answer(void **state)
 
 		(void)ptrace(PTRACE_TRACEME, 0, 0, 0);
 		(void)raise(SIGSTOP);
-		_exit(undo_names(fd, &got, NULL) == 1 && digest_equal(&got, &d) ? 0 : 1);
+		_exit(undo_names(fd, &got, NULL, NULL) == 1 && digest_equal(&got, &d) ? 0 : 1);
 	}
 	watch_children(pid, &seen);
 	assert_true(seen.reads > 0);
@@ -153,98 +152,6 @@ static void the_file_is_looked_at_by_who_can_only_answer(void **state)
 }
 
 /* --- a program, its generation at the path, its original in originals --- */
-
-static void keep(struct place *p)
-{
-	char hex[65], path[160];
-	uint8_t *text = malloc(ORIGINAL_BYTES);
-
-	memset(text, '#', ORIGINAL_BYTES);
-	struct bytes b = { text, ORIGINAL_BYTES };
-	p->original = digest_of(b);
-	digest_hex(&p->original, hex);
-	(void)snprintf(path, sizeof(path), "%s/originals/%s", p->store, hex);
-	write_bytes(path, b, 0600);
-	free(text);
-}
-
-static struct place rewritten(void)
-{
-	const struct timespec times[2] = { { 1000000000, 5 }, { 1111111111, 222222222 } };
-	struct place p = place_new();
-
-	keep(&p);
-	struct wr w = elf_naming(&p.original, 2);
-	write_bytes(p.path, wr_bytes(&w), 0751);
-	wr_free(&w);
-	assert_int_equal(setxattr(p.path, "user.who", "me", 2, 0), 0);
-	assert_int_equal(utimensat(AT_FDCWD, p.path, times, 0), 0);
-	p.generation = digest_path(p.path);
-	return p;
-}
-
-static struct undo_store store_of(const struct place *p)
-{
-	return (struct undo_store){ .root = "", .folder = p->store,
-				    .originals_fd = p->originals_fd,
-				    .ledger_fd = -1 };
-}
-
-static void enter(const struct place *p, struct undo_store *s, const char *path, uid_t owner)
-{
-	struct ledger_entry e = { .original = p->original, .generation = p->generation,
-				  .owner = owner };
-
-	(void)snprintf(e.path, sizeof(e.path), "%s", path);
-	s->ledger_fd = p->ledger_fd;
-	assert_int_equal(ledger_put(s->ledger_fd, &e, NULL), 0);
-}
-
-static enum undo_result undo(const struct undo_store *s, const char *path,
-			     char said[UNDO_SAID])
-{
-	enum undo_result result;
-	struct err err = { 0 };
-
-	if (undo_file(s, path, &result, said, &err) < 0)
-		fail_msg("%s", err.text);
-	return result;
-}
-
-static void assert_refused(const struct undo_store *s, const char *path, const char *why)
-{
-	char said[UNDO_SAID];
-	enum undo_result result;
-	struct err err = { 0 };
-
-	assert_int_equal(undo_file(s, path, &result, said, &err), -1);
-	if (!strstr(err.text, why))
-		fail_msg("%s", err.text);
-}
-
-static void assert_as_before(const struct place *p)
-{
-	struct stat st;
-	char who[2];
-
-	assert_true(holds(p->path, &p->original));
-	assert_int_equal(stat(p->path, &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0751);
-	assert_int_equal(st.st_mtim.tv_sec, 1111111111);
-	assert_int_equal(st.st_mtim.tv_nsec, 222222222);
-	assert_int_equal(st.st_nlink, 1);
-	assert_int_equal(getxattr(p->path, "user.who", who, 2), 2);
-	assert_memory_equal(who, "me", 2);
-	assert_int_equal(entries(p->dir), 1);
-}
-
-static bool is_kept(const struct place *p)
-{
-	char hex[65];
-
-	digest_hex(&p->original, hex);
-	return faccessat(p->originals_fd, hex, F_OK, 0) == 0;
-}
 
 static void the_original_comes_back_with_its_attributes(void **state)
 {
