@@ -97,6 +97,36 @@ static int check_input(const struct confinedjob *job, int i, const struct stat *
 	return -1;
 }
 
+static int open_input(struct confinedjob *job, int i, int *fd, struct stat *st, struct err *err)
+{
+	const char *arg = job->in[i].arg;
+
+	*fd = io_open_read(arg, err);
+	if (*fd < 0)
+		return -1;
+	if (fstat(*fd, st) < 0)
+		return err_set(err, ERR_SYS, "'%s': fstat: %s", arg, strerror(errno));
+	job->in[i].mode = st->st_mode;
+	return check_input(job, i, st, err);
+}
+
+/* Nobody means to have a file replaced by what is made of it; by whichever name. */
+static int check_output(const struct confinedjob *job, const struct stat *in,
+			const struct confinedjob_out *out, struct err *err)
+{
+	struct stat st;
+
+	if (!out->arg || strncmp(out->arg, "fd:", 3) == 0 || stat(out->arg, &st) < 0 ||
+	    !S_ISREG(st.st_mode))
+		return 0;
+	for (int i = 0; i < job->nin; i++)
+		if (in[i].st_dev == st.st_dev && in[i].st_ino == st.st_ino)
+			return err_set(err, ERR_USAGE, "'%s': the same file as the input '%s'; "
+				       "the output needs one of its own", out->arg,
+				       job->in[i].arg);
+	return 0;
+}
+
 /* Runs in the child; the exit code. */
 static int work_confined(struct confinedjob *job, const int *in_fd, const struct opened *out)
 {
@@ -216,23 +246,16 @@ int confinedjob_run(struct confinedjob *job)
 {
 	int in_fd[CONFINEDJOB_FILES], code = 1;
 	struct opened out[CONFINEDJOB_FILES] = { 0 };
+	struct stat in[CONFINEDJOB_FILES];
 	struct err err = { 0 };
-	struct stat st;
 	int nopen = 0;
 
-	for (int i = 0; i < job->nin; i++) {
-		in_fd[i] = io_open_read(job->in[i].arg, &err);
-		if (in_fd[i] < 0)
+	for (int i = 0; i < job->nin; i++)
+		if (open_input(job, i, &in_fd[i], &in[i], &err) < 0)
 			goto fail;
-		if (fstat(in_fd[i], &st) < 0) {
-			err_set(&err, ERR_SYS, "'%s': fstat: %s", job->in[i].arg,
-				strerror(errno));
+	for (int i = 0; i < job->nout; i++)
+		if (check_output(job, in, &job->out[i], &err) < 0)
 			goto fail;
-		}
-		job->in[i].mode = st.st_mode;
-		if (check_input(job, i, &st, &err) < 0)
-			goto fail;
-	}
 	for (; nopen < job->nout; nopen++)
 		if (open_output(&job->out[nopen], &out[nopen], &err) < 0)
 			goto fail;

@@ -5,8 +5,9 @@
  * harm.  confinedjob_run() opens the files and forks.  The child reads the inputs as bytes,
  * confines itself (lib/confine.h) and only then looks at them.  The parent waits; an output
  * given as a path is written beside it and renamed over it only when the child succeeded, so
- * that a failed command leaves nothing half done.  Where no output has a path there is no
- * child, and the process ends with the work: the daemon's jobs may not fork.
+ * that a failed command leaves nothing half done.  One that is an input, by whichever name, is
+ * wrong usage.  Where no output has a path there is no child, and the process ends with the
+ * work: the daemon's jobs may not fork.
  *
  * Messages begin with the name that the program was started by.
  */

@@ -235,4 +235,34 @@ ln -s /proc/self/fd/1 "$T/link"		# as /dev/stdout is one
 "$edit" optimize "$T/rseq" --all -o "$T/folder" 2>"$T/log"
 [ $? = 1 ] && grep -q "folder.*directory" "$T/log" && ok "a folder as output is an error that names it" || {
 	not_ok "a folder as output"; note "$(cat "$T/log")"; }
+
+# Nor is an input replaced by what is made of it, by whichever name.
+cp "$T/rseq" "$T/same" && ln "$T/same" "$T/same-too" && ln -s same "$T/same-link" && cp "$T/same" "$T/same-was"
+"$edit" optimize "$T/rseq" --all -o "$T/rseq.gen" --map "$T/rseq.map" 2>"$T/log"
+own() {			# NAME COMMAND...: wrong usage, and nothing happens
+	local name=$1 out rc
+	shift
+	out=$("$edit" "$@" 2>&1)
+	rc=$?
+	if [ $rc = 2 ] && grep -q "the same file as the input" <<<"$out" && cmp "$T/same" "$T/same-was" &&
+	   [ "$(find "$T" -name 'same*' | wc -l)" = 4 ]; then
+		ok "$name as an output is an input: wrong usage"
+	else
+		not_ok "$name as an output is an input: exit code $rc"
+		note "$out"
+	fi
+}
+for name in same same-too same-link; do
+	own "optimize: $name" optimize "$T/same" --all -o "$T/$name"
+	own "optimize, its map: $name" optimize "$T/same" --all -o "$T/fresh" --map "$T/$name"
+done
+"$edit" optimize fd:3 --all -o "$T/same" 3<"$T/same" >"$T/log" 2>&1; [ $? = 2 ] && cmp -s "$T/same" "$T/same-was" &&
+	ok "of a descriptor, too" || not_ok "of a descriptor"
+own "instrument" instrument "$T/same" -o "$T/same-too"
+own "analyze" analyze "$T/same" --table "$T/same-too"
+own "debugfile" debugfile "$T/same" "$T/rseq.gen" -o "$T/same-too"
+own "unwind-rows" unwind-rows "$T/same" -o "$T/same-too"
+own "counts" counts "$T/rseq" "$T/same" -o "$T/same"
+own "extract-map" extract-map "$T/same" "$T/same-too"
+[ ! -e "$T/fresh" ] && ok "no other output is begun" || not_ok "another output is there"
 done_testing
