@@ -218,6 +218,17 @@ static void send_pending(struct client *cl)
 	}
 }
 
+/* What request_read() does not take is one that only those who are trusted may make? */
+static void say_for_trusted(const struct client *cl, struct err *err)
+{
+	struct rd r = rd_of(wr_bytes(&cl->in));
+	uint32_t length = rd_u32(&r);
+
+	if (!cl->trusted && length > ANSWER_MAX_REQUEST && length <= ANSWER_MAX_PROFILE)
+		err_set(err, ERR_REFUSED, "a request of %u bytes: only root and the group of "
+			"the daemon's user may do this", length);
+}
+
 static void receive(struct control *c, struct client *cl)
 {
 	const char *argv[ANSWER_MAX_ARGS];
@@ -240,10 +251,12 @@ static void receive(struct control *c, struct client *cl)
 		return;
 	cl->state = BUSY;
 	cl->since_ms = role_now_ms();
-	if (rc < 0)
+	if (rc < 0) {
+		say_for_trusted(cl, &err);
 		control_fail(cl, &err);
-	else
+	} else {
 		c->on_request(c->ctx, cl, argc, argv);
+	}
 }
 
 void control_step(struct control *c, const struct pollfd *f, int n)

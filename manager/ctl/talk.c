@@ -202,6 +202,18 @@ bool ctl_answers(const struct ctl *ctl, int seconds)
 	return answers;
 }
 
+/* Who refuses a request has no need to read all of it: then there is an answer, although it
+ * could not be written to its end. */
+static int ask(struct talk *t, struct bytes request, int *code, struct err *err)
+{
+	struct err why;
+
+	if (io_write_all(t->fd, request.p, request.n, err) == 0)
+		return converse(t, code, err);
+	(void)shutdown(t->fd, SHUT_WR);		/* nobody waits for the rest of it */
+	return converse(t, code, &why);
+}
+
 int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct ctl_tables *out)
 {
 	struct talk t = { .ctl = ctl, .fd = -1, .tables = out };
@@ -214,8 +226,8 @@ int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct c
 	if (request_write(&request, argc, argv, &err) == 0) {
 		t.fd = dial(ctl, &err);
 		void (*was)(int) = signal(SIGPIPE, SIG_IGN);	/* a daemon that ends is told */
-		if (t.fd >= 0 && io_write_all(t.fd, request.p, request.n, &err) == 0)
-			rc = converse(&t, &code, &err);
+		if (t.fd >= 0)
+			rc = ask(&t, wr_bytes(&request), &code, &err);
 		(void)signal(SIGPIPE, was);
 	}
 	statusline_close(&t.line);

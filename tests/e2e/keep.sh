@@ -36,7 +36,13 @@ check "sort is as it was" is_original sort
 chmod 644 "$root/profile"
 cp "$B/morphctl" "$root/morphctl" && chmod 755 "$root/morphctl"
 as_nobody() { setpriv --reuid daemon --regid daemon --clear-groups "$root/morphctl" --socket "$root/sock" "$@"; }
-check "others may not" fails 3 "." as_nobody keep "$root/bin/sort" "$root/profile"
+check "others may not" fails 3 "only root and the group of the daemon's user may do this" \
+	as_nobody keep "$root/bin/sort" "$root/profile"
+for size in 100K 8M; do		# more than those may send; a socket takes all of it, or not
+	{ cat "$root/profile"; head -c $size /dev/zero | tr '\0' '#'; } >"$root/large" && chmod 644 "$root/large"
+	check "nor with a profile of $size: that is said" \
+		fails 3 "only root and the group of the daemon's user may do this" as_nobody keep "$root/bin/sort" "$root/large"
+done
 check "sort still is as it was" is_original sort
 
 check "it is laid out by the profile" ctl keep "$root/bin/sort" "$root/profile"
