@@ -191,6 +191,31 @@ static char *resolve(const struct undo *u, const char *given)
 	return n < 0 ? NULL : strdup(path);
 }
 
+/* All that are to be searched, before anything is done. */
+static int check_folders(struct undo *u)
+{
+	struct err err;
+	struct stat st;
+
+	for (int i = 0; u->all && i < u->npath; i++) {
+		char *folder = resolve(u, u->path[i]);
+		int why = folder && stat(folder, &st) == 0 ? 0 : errno;
+
+		if (why)
+			err_set(&err, ERR_SYS, "'%s': %s; nothing was done", u->path[i],
+				strerror(why));
+		else if (!S_ISDIR(st.st_mode))
+			why = err_set(&err, ERR_USAGE, "'%s': no folder, and with --all only "
+				      "folders are named; nothing was done", u->path[i]);
+		free(folder);
+		if (why) {
+			fail(u, &err);
+			return -1;
+		}
+	}
+	return 0;
+}
+
 /* Before the file: of the path, or all (NULL).  Another system's processes are not here. */
 static void undo_processes(struct undo *u, const char *path)
 {
@@ -514,11 +539,13 @@ int ctl_undo(const struct ctl *ctl, int argc, char **argv)
 	}
 	u.store.root = u.root;
 	u.store.morph_verify = verify;
-	u.answered = !u.other && ctl_answers(ctl, ANSWER_S);
-	if (u.answered)
-		undo_by_daemon(&u, argc, argv);
-	else
-		undo_ourselves(&u);
+	if (check_folders(&u) == 0) {
+		u.answered = !u.other && ctl_answers(ctl, ANSWER_S);
+		if (u.answered)
+			undo_by_daemon(&u, argc, argv);
+		else
+			undo_ourselves(&u);
+	}
 	if (u.store.ledger_fd >= 0)
 		close(u.store.ledger_fd);
 	if (u.store.originals_fd >= 0)

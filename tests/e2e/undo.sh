@@ -95,6 +95,12 @@ check "others come back" is_original gzip
 check "its path does by what the file says" undo "$root/bin/sort"
 check "the original is back" is_original sort
 fresh
+check "--all with a folder that is not there" test "$(undo --all "$root/bin" "$root/bin/none"; echo $?)" = 1
+check "is told" said "/bin/none': No such file or directory; nothing was done"
+check "nothing was done" eval "is_generation sort && is_generation gzip"
+check "--all with a file is wrong usage" test "$(undo --all "$root/bin/gzip"; echo $?)" = 2
+check "that is told" said "/bin/gzip': no folder, and with --all only folders are named; nothing was done"
+check "nothing was done" eval "is_generation sort && is_generation gzip"
 mkdir "$root/left" && cp "$B/morphctl" "$root/left"	# all that there is after make uninstall
 check "nothing else is installed" timeout 60 "$root/left/morphctl" --socket "$root/none" undo --store="$root/store" \
 	"$root/bin/sort" "$root/bin/gzip"
@@ -192,7 +198,7 @@ for n in 0 5000 $(($(stat -c %s "$root/saved/bin/sort") - 1)); do
 done
 fresh
 cp "$root/newer" "$root/bin/sort"
-check "by force nothing comes over a whole file" undo --force "$root/bin/sort" --all
+check "by force nothing comes over a whole file" undo --force "$root/bin/sort"
 check "it is left alone" cmp "$root/newer" "$root/bin/sort"
 fresh
 rm "$root/bin/sort"
@@ -395,6 +401,9 @@ check "says how many there are" grep -q "2 originals are kept that the ledger do
 check "it knows of no generation; not all is undone" test "$(by_both --all; echo $?)" = 3
 check "it says so" said "no module has a generation"
 check "and that is said" said "2 originals are kept that the ledger does not name: --search"
+check "nor is it asked where a folder is not there" test "$(by_both --all "$root/bin/none"; echo $?)" = 1
+check "that is told" said "/bin/none': No such file or directory; nothing was done"
+check "and nothing else" not said "no module has a generation"
 rm -r "$root/store/ledger"
 check "no more when the ledger is deleted" test "$(by_both --all; echo $?)" = 3
 check "and that is said" said "2 originals are kept that the ledger does not name: --search"
