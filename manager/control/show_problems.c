@@ -5,10 +5,13 @@
  *
  * Tested by tests/e2e/problems.sh and tests/e2e/lacks.sh.
  */
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lib/table.h"
 #include "manager/control/access.h"
@@ -98,6 +101,25 @@ static void add_losses(const struct work *w, struct table *t)
 		    " that came: the machine was too busy", lost, samples);
 }
 
+/* The store, or what root keeps in it, was removed under the daemon. */
+static void add_store(const struct work *w, struct table *t)
+{
+	static const char *const part[] = { "", "/originals", "/ledger" };
+	char path[PATH_MAX];
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
+		if (snprintf(path, sizeof(path), "%s%s", w->options->store, part[i]) >=
+			    (int)sizeof(path) ||
+		    stat(path, &st) == 0 || errno != ENOENT)
+			continue;
+		add(t, "error", "store", "'%s' is gone, so that nothing that was kept there "
+		    "can be put back; what is laid out anew is refused until the daemon is "
+		    "started again", path);
+		return;
+	}
+}
+
 void show_problems(struct work *w, struct client *cl)
 {
 	static const struct table_column col[] = {
@@ -106,6 +128,7 @@ void show_problems(struct work *w, struct client *cl)
 	struct table *t = NEW_TABLE("problems", col);
 	uint64_t starts = w->ask->roles.num[MSG_ROLES_manager_starts];
 
+	add_store(w, t);
 	if (!work_has_room(w))
 		add(t, "error", "disk full", "%s", w->no_room);
 	if (w->ask->not_run[0])

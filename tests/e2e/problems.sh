@@ -91,6 +91,13 @@ check_here "it ends" stop_daemon
 check_here "with one that can" start_daemon
 check "the file is known as ever" sampled sort 20 sorts
 check "and nothing is wrong" not grep -q "^error" <<<"$(ctl status --check)"
+mv "$root/store/ledger" "$root/away"
+check "a ledger that is gone is an error" checked 1 "^error +store .*/ledger' is gone"
+mv "$root/away" "$root/store/ledger"
+mv "$root/store/originals" "$root/away"
+check "so are originals" checked 1 "^error +store .*/originals' is gone"
+mv "$root/away" "$root/store/originals"
+check "back again they are none" not grep -q "^error" <<<"$(ctl status --check)"
 check_here "it ends, too" stop_daemon
 
 # A full disk.
