@@ -46,6 +46,9 @@ enum { DRAIN_MS = 1000, SETTLE_MS = 20, PAGE_BYTES = 4096,
        RING_S = 2, SAMPLE_BYTES = 64, STATE_BYTES = 192, MEMORY_BYTES = 2400,
        BRANCHES_BYTES = 832, MAPS_BYTES = 64 << 20,
        PROCESS_BYTES_S = 256 * 1024 };	/* on one CPU: 250 processes with 8 mappings each */
+/* Signals that end a recording from outside. */
+enum { NENDING = 2 };
+static const int ending[NENDING] = { SIGTERM, SIGHUP };
 
 struct command {
 	pid_t pid;
@@ -345,13 +348,42 @@ static int open_log(const struct record_options *o, struct err *err)
 	return -1;
 }
 
+static volatile pid_t passed_to;
+
+static void pass_on(int sig)
+{
+	if (passed_to > 0)
+		(void)kill(passed_to, sig);
+}
+
+/* What is to end the recording ends the command, and so the recording with all that it has:
+ * unless who calls has a use for such signals. */
+static void pass_endings(pid_t command, struct sigaction old[NENDING])
+{
+	struct sigaction pass = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
+
+	passed_to = command;
+	for (int i = 0; i < NENDING; i++) {
+		(void)sigaction(ending[i], NULL, &old[i]);	/* cannot fail, nor below */
+		if (command > 0 && old[i].sa_handler == SIG_DFL)
+			(void)sigaction(ending[i], &pass, NULL);
+	}
+}
+
+static void keep_endings(const struct sigaction old[NENDING])
+{
+	for (int i = 0; i < NENDING; i++)
+		(void)sigaction(ending[i], &old[i], NULL);
+	passed_to = 0;
+}
+
 int record_command(const struct record_options *options, struct record_result *out,
 		   struct err *err)
 {
 	/* The keys that end the command must not end the recording before it; nor must its
 	 * end. */
 	static const int ignored[] = { SIGINT, SIGQUIT, SIGPIPE };
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, old[3];
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, old[3], endings[NENDING];
 	struct command c = { .pid = -1, .pidfd = -1, .go_fd = -1, .failed_fd = -1 };
 	struct record_result result = { 0 };
 	struct recording r = { .result = &result };
@@ -362,6 +394,7 @@ int record_command(const struct record_options *options, struct record_result *o
 	int rc = start_command(options->argv, &c, err);
 	for (int i = 0; i < 3; i++)
 		(void)sigaction(ignored[i], &ignore, &old[i]);	/* cannot fail, nor below */
+	pass_endings(c.pid, endings);
 	if (rc == 0) {
 		rc = -1;
 		bool all = false;
@@ -371,6 +404,7 @@ int record_command(const struct record_options *options, struct record_result *o
 			rc = record(&r, &c, err);
 	}
 	end_command(&c);
+	keep_endings(endings);
 	for (int i = 0; i < 3; i++)
 		(void)sigaction(ignored[i], &old[i], NULL);
 	spool_writer_free(r.writer);

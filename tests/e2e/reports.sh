@@ -89,6 +89,19 @@ if ${CC:-cc} -O1 -o "$root/two" "$root/two.c" 2>"$root/why" && "$B/morphctl" rec
 	check "both parts make all" [ "$(json report --log="$root/log" 2>/dev/null | jq '.recording[0].samples')" = "$(
 		{ json report --log="$root/log" --until=1.1; json report --log="$root/log" --since=1.1; } 2>/dev/null |
 			jq -s '.[0].recording[0].samples + .[1].recording[0].samples')" ]
+	for signal in TERM HUP; do
+		"$B/morphctl" record -o "$root/log" -- sh -c 'echo $$ >"$0"; while :; do :; done' "$root/pid" 2>"$root/why" &
+		recorder=$!
+		within 20 test -s "$root/pid"
+		sleep 0.5
+		kill -$signal $recorder
+		wait $recorder
+		rc=$?
+		check "a recording that $signal ends has the command's exit code" [ $rc = $((128 + $(kill -l $signal))) ]
+		check "has ended the command" not kill -0 "$(cat "$root/pid")"
+		check "and has what was sampled" eval 'json report --log="$root/log" 2>/dev/null | jq -e ".recording[0].samples > 10"'
+		rm "$root/pid"
+	done
 else
 	skip "part of a recording" "$(cat "$root/why")"
 fi
