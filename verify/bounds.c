@@ -36,7 +36,7 @@
 #include "verify/lookup.h"
 
 enum {
-	MAX_FACTS = 16,		/* chosen; 8 are too few for a function of cicc */
+	MAX_FACTS = 8,		/* chosen; gcc's print_rtx() has more than 4 */
 	HEADS = 1024,
 	/* steps of one question; chosen, not measured */
 	MAX_STEPS = 1 << 14,
@@ -135,32 +135,24 @@ static void visit(struct search *s, uint32_t node, const struct query *q)
 	*head = s->visits.n;
 }
 
-static uint32_t stronger(uint32_t x, uint32_t y)
-{
-	return x > y ? x : y;		/* in the order of enum vlimit */
-}
-
-/* The query holds in front of the instruction: on to all that lead there. */
-static void go_back(struct search *s, uint32_t node, const struct query *q)
-{
-	const struct vgraph *g = s->g;
-
-	if (g->open[node])
-		end_way(s, q);
-	for (uint32_t i = g->first[node]; i < g->first[node + 1]; i++) {
-		const struct vedge *e = &g->edges.v[i];
-		struct query before = *q;
-
-		if (e->conditional)
-			before.pending = stronger(q->pending, iop_limit(e->condition));
-		visit(s, e->from, &before);
-	}
-}
-
 static void drop_fact(struct query *q, uint64_t i)
 {
 	memmove(&q->fact[i], &q->fact[i + 1], (q->nfact - i - 1) * sizeof(q->fact[0]));
 	memset(&q->fact[--q->nfact], 0, sizeof(q->fact[0]));
+}
+
+/* The fact that is worth least: about another place than the number's, in memory if any is. */
+static uint64_t least_fact(const struct query *q)
+{
+	uint64_t least = 0;
+
+	for (uint64_t i = q->nfact; i-- > 0; )
+		if (!vplace_same(&q->fact[i].at, &q->at) &&
+		    (q->fact[i].at.kind == PLACE_MEMORY ||
+		     q->fact[least].at.kind != PLACE_MEMORY ||
+		     vplace_same(&q->fact[least].at, &q->at)))
+			least = i;
+	return least;
 }
 
 static void add_fact(struct query *q, const struct iop *op)
@@ -182,7 +174,7 @@ static void add_fact(struct query *q, const struct iop *op)
 		return;
 	}
 	if (q->nfact == MAX_FACTS)
-		drop_fact(q, 0);
+		drop_fact(q, least_fact(q));
 	q->fact[q->nfact++] = f;
 }
 
@@ -210,6 +202,45 @@ static bool is_bounded(struct query *q, uint32_t nentry)
 			q->admitted = most;
 	}
 	return false;
+}
+
+/* What bounds the number but for bits above is all that is needed of what is known. */
+static void keep_best(struct query *q, uint32_t nentry)
+{
+	for (uint64_t i = 0; i < q->nfact; i++) {
+		const struct fact f = q->fact[i];
+
+		if (!vplace_same(&f.at, &q->at) || f.most >> q->shift >= nentry ||
+		    f.most > q->largest)
+			continue;
+		memset(q->fact, 0, sizeof(q->fact));
+		q->fact[0] = f;
+		q->nfact = 1;
+		return;
+	}
+}
+
+static uint32_t stronger(uint32_t x, uint32_t y)
+{
+	return x > y ? x : y;		/* in the order of enum vlimit */
+}
+
+/* The query holds in front of the instruction: on to all that lead there. */
+static void go_back(struct search *s, uint32_t node, const struct query *q)
+{
+	const struct vgraph *g = s->g;
+
+	if (g->open[node])
+		end_way(s, q);
+	for (uint32_t i = g->first[node]; i < g->first[node + 1]; i++) {
+		const struct vedge *e = &g->edges.v[i];
+		struct query before = *q;
+
+		keep_best(&before, s->nentry);
+		if (e->conditional)
+			before.pending = stronger(q->pending, iop_limit(e->condition));
+		visit(s, e->from, &before);
+	}
 }
 
 static bool addresses_change(const struct vplace *memory, uint16_t writes)
