@@ -101,6 +101,15 @@ static int keep(uint16_t held, const struct effect *e, const uint8_t *code)
 	case FX_TABLE:
 	case FX_JUMP_TABLE:
 		return kept;
+	case FX_COPY_LOW:		/* and what they overwrite */
+	case FX_EXTEND:
+	case FX_LOAD:
+	case FX_MIX:
+	case FX_SCALE:
+	case FX_SUM:
+	case FX_WORD:
+	case FX_WORD_SUM:
+		return has(held, e->b) || has(held, e->c) ? -1 : kept;
 	default:
 		return has(held, e->a) || has(held, e->b) || has(held, e->c) ? -1 : kept;
 	}

@@ -321,7 +321,8 @@ static void origins_step(struct origins *from, const ZydisDecodedInstruction *in
 	uint8_t through = 0;
 
 	if (in->mnemonic == ZYDIS_MNEMONIC_MOVSXD && reads_memory(in, o) &&
-	    o[1].mem.scale == 4 && (bit_of(o[1].mem.base) & ~from->fetched))
+	    o[1].mem.scale == 4 && o[1].mem.disp.value == 0 &&
+	    (bit_of(o[1].mem.base) & ~from->fetched))
 		through = (uint8_t)(number_of(bit_of(o[1].mem.base)) + 1);
 	if (in->meta.category == ZYDIS_CATEGORY_CALL)
 		writes |= CALLER_SAVED;

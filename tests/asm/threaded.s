@@ -91,6 +91,21 @@ op_other:
 	ret
 end interpret_both
 
+begin interpret_displaced		# by what is not the address that it read the entry by
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	jmp	*(%rsi)
+op_displaced:
+	lea	displaced+8(%rip), %rdx
+	movslq	-8(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+op_end:
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_displaced
+
 begin interpret_halt			# one of its labels is formed, and kept: that one stays
 	push	%rbx
 	.cfi_adjust_cfa_offset 8
@@ -99,6 +114,7 @@ begin interpret_halt			# one of its labels is formed, and kept: that one stays
 	lea	steps(%rip), %rbx
 	mov	%rax, %rcx
 	mov	%rcx, 16(%rbx)
+	lea	16(%rbx), %rcx		# overwrites it
 	xor	%eax, %eax
 	jmp	*(%rbx)
 op_one:	inc	%eax
@@ -291,6 +307,8 @@ end _start
 	.section .rodata, "a"
 bytes:	.byte	0, 0, 1, 2, 3
 	.p2align 2
+displaced:
+	.long	op_end - displaced - 8, op_displaced - displaced - 8
 switch:	.long	op_both - switch, op_other - switch, op_both - switch, op_other - switch
 
 	.data
@@ -304,6 +322,8 @@ held_near:
 	.quad	op_near
 held_apart:
 	.quad	op_apart
+held_displaced:
+	.quad	op_displaced
 held_both:
 	.quad	op_both, op_other
 steps:	.quad	op_one, op_one, 0
