@@ -271,31 +271,37 @@ static char *resolve_gone(const struct undo *u, const char *given)
 	return path;
 }
 
-/* Where it was deleted nobody knows any more with which mode it is to come back. */
-static void tell_gone(struct undo *u, const char *given, int why)
+/* Nothing is there.  False, and nothing is said: nor is an original of what was there.  With
+ * which mode that would have to come back nobody knows any more. */
+static bool tell_kept(struct undo *u, const char *given)
 {
-	char *path = why == ENOENT ? resolve_gone(u, given) : NULL;
+	char *path = resolve_gone(u, given);
 	char hex[65];
 	struct err err;
+	bool kept = path && undo_file_kept(&u->store, path, hex);
 
-	if (path && undo_file_kept(&u->store, path, hex))
+	if (kept) {
 		err_set(&err, ERR_SYS, "'%s': %s; the original of what was put there is kept: "
-			"`install -m 755 %s/originals/%s %s`", given, strerror(why),
+			"`install -m 755 %s/originals/%s %s`", given, strerror(ENOENT),
 			u->store.folder, hex, path);
-	else
-		err_set(&err, ERR_SYS, "'%s': %s", given, strerror(why));
-	fail(u, &err);
+		fail(u, &err);
+	}
 	free(path);
+	return kept;
 }
 
 static void undo_given(struct undo *u, const char *given)
 {
 	char *path = resolve(u, given);
+	int why = errno;
+	struct err err;
 
-	if (path)
+	if (path) {
 		undo_one(u, path);
-	else if (!u->answered)
-		tell_gone(u, given, errno);
+	} else if (!u->answered && (why != ENOENT || !tell_kept(u, given))) {
+		err_set(&err, ERR_SYS, "'%s': %s", given, strerror(why));
+		fail(u, &err);
+	}
 	free(path);
 }
 
@@ -471,9 +477,7 @@ static void ask_for(struct undo *u, char *given)
 	if (code != 3 || !u->store.force || is_broken(u, given))
 		undo_given(u, given);
 	if (u->restored == before && code) {
-		if (access(given, F_OK) < 0 && errno == ENOENT)
-			tell_gone(u, given, ENOENT);
-		else
+		if (access(given, F_OK) == 0 || errno != ENOENT || !tell_kept(u, given))
 			(void)fputs(held ? held : "", stderr);
 		u->code = code > u->code ? code : u->code;
 	}
