@@ -297,7 +297,7 @@ static void fact_back(struct query *q, uint64_t *i, const struct iop *op)
 	bool sign;
 
 	if (op->kind == IOP_SHIFT && is_target(&f->at, op) && f->bits <= op->to_bits &&
-	    op->value < 32) {
+	    f->most <= UINT64_MAX >> op->value) {
 		f->most = f->most << op->value | all_of(op->value);
 		f->bits = bits_shifted(op, f->bits);
 		++*i;

@@ -192,6 +192,15 @@ begin nibble
 	dispatch nibble, %rcx
 end nibble
 
+# the highest byte of a register
+begin top
+	mov	%rsi, %rcx
+	shr	$56, %rcx
+	cmp	$3, %cl
+	ja	19f
+	dispatch top, %rcx
+end top
+
 # one of two, whichever is compared, of which nothing is left but four bits
 begin chosen
 	and	$15, %eax

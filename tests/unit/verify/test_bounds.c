@@ -17,7 +17,7 @@
 static const char *const functions[] = {
 	"plain", "below", "source", "copy", "byte", "sign", "memory", "stored", "frame",
 	"mask", "shift", "equal", "twice", "loop", "second", "constant", "highest", "nibble",
-	"chosen",
+	"top", "chosen",
 };
 
 static const struct blockmap_table *table_of(const struct spoil *m, const char *function)
@@ -140,6 +140,8 @@ static const struct change changes[] = {
 	{ "highest", 0, 1, 0xb6, 0xb7, UNKNOWN },	/* movzwl */
 	{ "nibble", 2, 2, 3, 4, MORE },
 	{ "nibble", 0, 1, 0xb6, 0xb7, UNKNOWN },
+	{ "top", 2, 2, 3, 4, MORE },
+	{ "top", 1, 3, 56, 52, UNKNOWN },	/* of 12 bits 8 are compared */
 	{ "chosen", 4, 2, 3, 4, MORE },
 	{ "chosen", 1, 1, 0xe1, 0xe6, UNKNOWN },	/* and $15, %esi */
 	{ "chosen", 0, 1, 0xe0, 0xe6, UNKNOWN },
