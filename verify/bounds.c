@@ -59,6 +59,7 @@ struct query {			/* no hidden padding: compared as bytes */
 	uint32_t shift;		/* the number is what is at the place, shifted down so far */
 	/* enum vlimit: of the comparison whose flags a jump looked at */
 	uint32_t pending;
+	struct vplace nearest;	/* what is compared last before the load; OTHER: not met */
 	uint64_t nfact;
 	struct fact fact[MAX_FACTS];
 };
@@ -68,10 +69,19 @@ struct visit {
 	struct query q;
 };
 
+/* Most indexes are compared themselves.  What else is known makes more states, and in large
+ * functions more than there are steps: so it is asked first without. */
+enum notes {
+	NOTE_NUMBER,		/* comparisons of the number */
+	NOTE_NEAREST,		/* and of what is compared last before the load */
+	NOTE_ALL, NOTES
+};
+
 struct search {
 	struct vgraph *g;
 	struct vbound result;
 	uint32_t nentry;
+	enum notes notes;
 	VEC(struct visit) visits;	/* all; [done ..) are yet to be looked at */
 	uint32_t done;
 	uint32_t head[HEADS];
@@ -155,7 +165,16 @@ static uint64_t least_fact(const struct query *q)
 	return least;
 }
 
-static void add_fact(struct query *q, const struct iop *op)
+static bool is_noted(struct query *q, const struct fact *f, enum notes notes)
+{
+	if (notes == NOTE_ALL || vplace_same(&f->at, &q->at))
+		return true;
+	if (notes == NOTE_NEAREST && q->nearest.kind == PLACE_OTHER)
+		q->nearest = f->at;
+	return notes == NOTE_NEAREST && vplace_same(&f->at, &q->nearest);
+}
+
+static void add_fact(struct query *q, const struct iop *op, enum notes notes)
 {
 	struct fact f = { op->from, op->value, op->from_bits };
 
@@ -164,6 +183,8 @@ static void add_fact(struct query *q, const struct iop *op)
 		return;
 	if (q->pending == LIMIT_BELOW)
 		f.most--;
+	if (!is_noted(q, &f, notes))
+		return;
 	for (uint64_t i = 0; i < q->nfact; i++) {
 		struct fact *known = &q->fact[i];
 
@@ -405,8 +426,9 @@ static enum outcome step_back(struct search *s, struct query *q, uint32_t node)
 	/* behind what writes 32 bits the whole register is that number */
 	if (q->at.kind == PLACE_REG && (op.clears >> q->at.base & 1) && q->bits > 32)
 		q->bits = 32;
-	/* and what a mask leaves is what it leaves of the lowest bits */
-	if (op.kind == IOP_MASK && vplace_same(&q->at, &op.to) && op.to_bits >= 32)
+	/* and what a mask leaves, or a constant has, are the lowest bits of that */
+	if ((op.kind == IOP_MASK || op.kind == IOP_CONST) && vplace_same(&q->at, &op.to) &&
+	    op.to_bits >= 32)
 		for (uint64_t bits = 8; bits < q->bits; bits *= 2)
 			if (op.value <= all_of(bits))
 				q->bits = bits;
@@ -423,7 +445,7 @@ static enum outcome step_back(struct search *s, struct query *q, uint32_t node)
 		struct query at = *q;
 
 		at.pending = pending;
-		add_fact(&at, &op);
+		add_fact(&at, &op, s->notes);
 		at.pending = q->pending;
 		*q = at;
 	}
@@ -461,12 +483,17 @@ struct vbound vbound_of(struct vgraph *g, uint32_t load, uint8_t base, uint32_t 
 
 	if (!iop_index(verify_orig_code(g->v, g->addr[load]), base, &index))
 		return (struct vbound){ .kind = BOUND_UNKNOWN };
-	memset(&s, 0, sizeof(s));
-	s.g = g;
-	s.nentry = nentry;
 	q.at = index.index;
 	q.shift = index.scaled ? SCALE : 0;
-	go_back(&s, load, &q);
-	search(&s);
+	for (unsigned notes = 0; notes < NOTES; notes++) {
+		memset(&s, 0, sizeof(s));
+		s.g = g;
+		s.nentry = nentry;
+		s.notes = (enum notes)notes;
+		go_back(&s, load, &q);
+		search(&s);
+		if (s.result.kind == BOUND_PROVEN)
+			break;
+	}
 	return s.result;
 }

@@ -102,6 +102,9 @@ static void arrive(struct flow *f, vaddr addr, const struct regs *regs)
 	if (!locate(f, addr, &p))
 		return;
 	struct node *n = &f->ranges.v[p.range].node[p.node];
+	if (f->dead && n->in.seen && !n->dead)
+		return;
+	n->dead |= f->dead;
 	n->open |= f->outside;
 	if (f->collecting) {
 		f->edge.to = f->ranges.v[p.range].first + p.node;
@@ -254,6 +257,7 @@ static int step(struct flow *f, struct place p)
 	vaddr addr = r->node_addr[p.node], next = addr + e->len;
 	struct regs regs = n->in;
 
+	f->dead = n->dead;
 	note_stay(f, n);
 	find_frame(f, e, addr);
 	f->tables.shift = n->shift;
@@ -393,7 +397,7 @@ static int enter_beginnings(struct flow *f, const bool *target)
 			if (range->node[i].in.seen || (i && falls(f, range, i - 1)) ||
 			    (target && target[range->first + i]))
 				continue;
-			f->outside = true;
+			f->outside = f->dead = true;
 			arrive(f, range->node_addr[i], &clean);
 			f->outside = false;
 			if (run(f) < 0)
@@ -404,7 +408,7 @@ static int enter_beginnings(struct flow *f, const bool *target)
 
 /* What only jumps of which nothing is known can lead to is dead in the images, for such a jump
  * goes on in original code.  All the same it is followed, from where it seems to begin: what
- * nothing leads to, and then what only itself does. */
+ * nothing leads to, and then what only itself does.  To what is not dead it leads nowhere. */
 static int follow_rest(struct flow *f, const uint32_t *former, uint32_t n)
 {
 	const struct regs clean = { .seen = true };
@@ -417,7 +421,7 @@ static int follow_rest(struct flow *f, const uint32_t *former, uint32_t n)
 	for (uint32_t i = 0; i < n; i++) {
 		vaddr addr = f->v->uses.formers.v[former[i]].addr;
 
-		f->outside = true;
+		f->outside = f->dead = true;
 		if (!was_reached(f, addr))
 			arrive(f, addr, &clean);
 		f->outside = false;

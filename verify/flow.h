@@ -16,6 +16,7 @@ struct node {			/* one instruction */
 	struct regs in;
 	bool queued;
 	bool open;		/* control may come there from elsewhere */
+	bool dead;		/* no way is known by which control comes there */
 	bool former;		/* its image forms the address of a new table */
 	struct line line;	/* of a former */
 	int32_t shift;		/* its image reads so far from where it does */
@@ -44,6 +45,7 @@ struct flow {
 	bool unknown;		/* an indirect jump that may go anywhere was met */
 	bool stays;		/* an image may lead to original code by a table */
 	bool outside;		/* where control is about to arrive, it comes from elsewhere */
+	bool dead;		/* from what is dead: that says nothing of what is not */
 	/* all ways are known, and are put down here */
 	bool collecting;
 	struct vgraph graph;
