@@ -485,6 +485,29 @@ static void ask_for(struct undo *u, char *given)
 	free(held);
 }
 
+/* What it refuses, because the ledger has lost it, may come back without it: then it is asked
+ * once more, and what it says now counts. */
+static void ask_for_all(struct undo *u)
+{
+	char name[] = "restore", all[] = "--all";
+	char *request[] = { name, all, NULL };
+	char *held = NULL;
+	size_t size = 0;
+	struct ctl ctl = *u->ctl;
+
+	ctl.errors = open_memstream(&held, &size);
+	int code = ctl_ask_paths(&ctl, 2, request);
+	if (ctl.errors)
+		(void)fclose(ctl.errors);	/* in memory */
+	undo_all(u);
+	if (code && u->restored)
+		code = ctl_ask_paths(u->ctl, 2, request);
+	else
+		(void)fputs(held ? held : "", stderr);
+	u->code = code > u->code ? code : u->code;
+	free(held);
+}
+
 static void undo_by_daemon(struct undo *u, int argc, char **argv)
 {
 	struct err err;
@@ -515,11 +538,12 @@ static void undo_by_daemon(struct undo *u, int argc, char **argv)
 			ask_for(u, u->path[i]);
 		return;
 	}
+	if (opened == 0) {
+		ask_for_all(u);
+		return;
+	}
 	u->code = ctl_ask_paths(u->ctl, 2, request);
-	if (opened == 0)
-		undo_all(u);
-	else
-		fail(u, &err);		/* then there is only the daemon's word */
+	fail(u, &err);			/* then there is only the daemon's word */
 }
 
 /* --- all of it --- */

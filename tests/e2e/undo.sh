@@ -407,8 +407,12 @@ check "and nothing else" not said "no module has a generation"
 rm -r "$root/store/ledger"
 check "no more when the ledger is deleted" test "$(by_both --all; echo $?)" = 3
 check "and that is said" said "2 originals are kept that the ledger does not name: --search"
-by_both --all "$root/bin"
-check "the folder is searched, whatever the daemon refuses ($?): both originals are back" eval "is_original sort && is_original gzip"
+knows_sort() { work sort && taken_in && [ "$(listed sort generation)" = 1 ]; }
+check "it gets to know the generation" within 60 knows_sort
+check "and refuses it" test "$(by_both --all; echo $?)" = 3
+check "for that reason" said "the ledger knows no such generation of it"
+check "the folder is searched for what the daemon refuses" by_both --all "$root/bin"
+check "both originals are back" eval "is_original sort && is_original gzip"
 check_here "the daemon ends" stop_daemon
 
 # One that has lost the originals, too.
