@@ -41,7 +41,6 @@ enum {
 	/* steps of one question; chosen, not measured */
 	MAX_STEPS = 1 << 14,
 	MAX_INDEX = 1 << 16,	/* what is compared with more is no index */
-	SCALE = 2,		/* 4 times is shifted up so far */
 };
 
 struct fact {			/* the lowest `bits` of what is at that place are <= most */
@@ -56,9 +55,11 @@ struct query {			/* no hidden padding: compared as bytes */
 	uint64_t largest;
 	/* what comparisons admit that were met, if that is too much; 0: none were */
 	uint64_t admitted;
-	uint32_t shift;		/* the number is what is at the place, shifted down so far */
+	/* the number is what is at the place, shifted down so far; or the place has 4 times the
+	 * number, which is yet to be seen */
+	uint32_t shift, scaled;
 	/* enum vlimit: of the comparison whose flags a jump looked at */
-	uint32_t pending;
+	uint64_t pending;
 	struct vplace nearest;	/* what is compared last before the load; OTHER: not met */
 	uint64_t nfact;
 	struct fact fact[MAX_FACTS];
@@ -207,6 +208,8 @@ static uint64_t all_of(uint64_t bits)
 /* What is known bounds the number. */
 static bool is_bounded(struct query *q, uint32_t nentry)
 {
+	if (q->scaled)
+		return false;
 	if (all_of(q->bits) >> q->shift < nentry && all_of(q->bits) <= q->largest)
 		return true;
 	for (uint64_t i = 0; i < q->nfact; i++) {
@@ -231,8 +234,8 @@ static void keep_best(struct query *q, uint32_t nentry)
 	for (uint64_t i = 0; i < q->nfact; i++) {
 		const struct fact f = q->fact[i];
 
-		if (!vplace_same(&f.at, &q->at) || f.most >> q->shift >= nentry ||
-		    f.most > q->largest)
+		if (q->scaled || !vplace_same(&f.at, &q->at) ||
+		    f.most >> q->shift >= nentry || f.most > q->largest)
 			continue;
 		memset(q->fact, 0, sizeof(q->fact));
 		q->fact[0] = f;
@@ -338,7 +341,7 @@ static enum outcome is_at_most(const struct query *q, const struct iop *op, uint
 {
 	bool whole = op->to_bits >= 32 && op->to.kind == PLACE_REG;
 
-	if (!whole && q->bits > op->to_bits)
+	if (q->scaled || (!whole && q->bits > op->to_bits))
 		return LOST;
 	return op->value >> q->shift < nentry && op->value <= q->largest ? BOUNDED : LOST;
 }
@@ -370,7 +373,7 @@ static enum outcome choice_back(struct search *s, struct query *q, const struct 
 {
 	struct query other = chosen(q, op, true);
 
-	if (op->from.kind == PLACE_OTHER)
+	if (op->from.kind == PLACE_OTHER || q->scaled)
 		return LOST;
 	if (!is_bounded(&other, s->nentry))
 		go_back(s, node, &other);
@@ -390,19 +393,21 @@ static enum outcome number_back(struct query *q, const struct iop *op, uint32_t 
 	case IOP_CONST: case IOP_MASK:
 		return is_at_most(q, op, nentry);
 	case IOP_SHIFT:
-		if ((op->to_bits < 32 && q->bits > op->to_bits) || q->largest != UINT64_MAX)
+		if (q->scaled || q->largest != UINT64_MAX ||
+		    (op->to_bits < 32 && q->bits > op->to_bits))
 			return LOST;
 		q->bits = bits_shifted(op, q->bits);
 		q->shift += (uint32_t)op->value;
 		return q->shift < 64 ? GOES_ON : LOST;
 	case IOP_SCALE:
-		if (q->shift != SCALE || q->bits < 64)
+		if (!q->scaled)
 			return LOST;
-		q->shift = 0;
+		q->scaled = 0;
 		q->at = op->from;
 		return GOES_ON;
 	case IOP_MOVE:
-		if (!move_back(op, &q->at, &q->bits, &sign))
+		if ((q->scaled && (op->from_bits < 64 || op->to_bits < 64)) ||
+		    !move_back(op, &q->at, &q->bits, &sign))
 			return LOST;
 		if (sign && all_of(q->bits - 1) < q->largest)
 			q->largest = all_of(q->bits - 1);
@@ -484,7 +489,7 @@ struct vbound vbound_of(struct vgraph *g, uint32_t load, uint8_t base, uint32_t 
 	if (!iop_index(verify_orig_code(g->v, g->addr[load]), base, &index))
 		return (struct vbound){ .kind = BOUND_UNKNOWN };
 	q.at = index.index;
-	q.shift = index.scaled ? SCALE : 0;
+	q.scaled = index.scaled;
 	for (unsigned notes = 0; notes < NOTES; notes++) {
 		memset(&s, 0, sizeof(s));
 		s.g = g;
