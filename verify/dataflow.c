@@ -364,19 +364,21 @@ static bool falls(const struct flow *f, const struct range *r, uint32_t i)
 	}
 }
 
-/* By number of the instruction: a branch of the function leads there. */
-static bool *find_targets(struct flow *f)
+/* By number of the instruction, of *n: a branch of the function leads there. */
+static bool *find_targets(struct flow *f, uint32_t *n)
 {
 	const struct range *last = &f->ranges.v[f->ranges.n - 1];
-	bool *target = arena_array(f->a, last->first + last->n, sizeof(*target));
+	const uint32_t known = f->ranges.n;
+	bool *target;
 
-	for (uint32_t r = 0; r < f->ranges.n; r++)
+	*n = last->first + last->n;
+	target = arena_array(f->a, *n, sizeof(*target));
+	for (uint32_t r = 0; r < known; r++)
 		for (uint32_t i = 0; i < f->ranges.v[r].n; i++) {
 			const struct effect *e = &f->ranges.v[r].node[i].e;
 			struct place p;
 			bool branches = e->kind == INSN_JMP || e->kind == INSN_JCC ||
 					e->kind == INSN_LOOP || e->kind == INSN_XBEGIN;
-			uint32_t known = f->ranges.n;
 
 			if (branches && locate(f, e->target, &p) && p.range < known)
 				target[f->ranges.v[p.range].first + p.node] = true;
@@ -384,18 +386,19 @@ static bool *find_targets(struct flow *f)
 	return target;
 }
 
-/* Follows the function from all instructions that nothing has reached, none falls into, and, if
- * `target` is given, no branch leads to. */
-static int enter_beginnings(struct flow *f, const bool *target)
+/* Follows the function from all instructions that nothing has reached, none falls into, and no
+ * branch leads to, as far as `target` is about the first n. */
+static int enter_beginnings(struct flow *f, const bool *target, uint32_t n)
 {
 	const struct regs clean = { .seen = true };
 
 	for (uint32_t r = 0; r < f->ranges.n; r++)
 		for (uint32_t i = 0; i < f->ranges.v[r].n; i++) {
 			const struct range *range = &f->ranges.v[r];
+			uint32_t number = range->first + i;
 
 			if (range->node[i].in.seen || (i && falls(f, range, i - 1)) ||
-			    (target && target[range->first + i]))
+			    (number < n && target[number]))
 				continue;
 			f->outside = f->dead = true;
 			arrive(f, range->node_addr[i], &clean);
@@ -413,10 +416,14 @@ static int follow_rest(struct flow *f, const uint32_t *former, uint32_t n)
 {
 	const struct regs clean = { .seen = true };
 
-	if (f->ranges.n && !all_reached(f, former, n) &&
-	    enter_beginnings(f, find_targets(f)) < 0)
-		return -1;
-	if (f->ranges.n && !all_reached(f, former, n) && enter_beginnings(f, NULL) < 0)
+	if (f->ranges.n && !all_reached(f, former, n)) {
+		uint32_t ntarget;
+		const bool *target = find_targets(f, &ntarget);
+
+		if (enter_beginnings(f, target, ntarget) < 0)
+			return -1;
+	}
+	if (f->ranges.n && !all_reached(f, former, n) && enter_beginnings(f, NULL, 0) < 0)
 		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		vaddr addr = f->v->uses.formers.v[former[i]].addr;
