@@ -35,6 +35,11 @@
 
 enum { ANSWER_S = 10 };			/* then the daemon is taken for dead */
 
+struct file_id {
+	dev_t dev;
+	ino_t ino;
+};
+
 struct undo {
 	const struct ctl *ctl;
 	char root[PATH_MAX];		/* "": this system; else without a '/' at its end */
@@ -48,6 +53,8 @@ struct undo {
 	char told[PATH_MAX];		/* by the daemon */
 	char folder[PATH_MAX];		/* of the store, root included */
 	unsigned restored;
+	struct file_id *dry;		/* [ndry] files that a dry run has told of */
+	size_t ndry;
 	int code;
 };
 
@@ -227,6 +234,25 @@ static void undo_processes(struct undo *u, const char *path)
 	fail(u, &err);
 }
 
+/* A dry run leaves what it finds as it is, so that it may find it again: by the ledger and by
+ * looking, and by each of its names. */
+static bool told_dry(struct undo *u, const char *path)
+{
+	struct stat st;
+
+	if (!u->store.dry_run || stat(path, &st) < 0)
+		return false;
+	for (size_t i = 0; i < u->ndry; i++)
+		if (u->dry[i].dev == st.st_dev && u->dry[i].ino == st.st_ino)
+			return true;
+	struct file_id *more = realloc(u->dry, (u->ndry + 1) * sizeof(*more));
+	if (more) {
+		u->dry = more;
+		u->dry[u->ndry++] = (struct file_id){ st.st_dev, st.st_ino };
+	}
+	return false;
+}
+
 static void undo_one(void *ctx, const char *path)
 {
 	struct undo *u = ctx;
@@ -236,7 +262,8 @@ static void undo_one(void *ctx, const char *path)
 
 	if (!u->all && !u->answered)
 		undo_processes(u, path);
-
+	if (told_dry(u, path))
+		return;
 	if (undo_file(&u->store, path, &result, said, &err) < 0) {
 		fail(u, &err);
 		return;
@@ -580,5 +607,6 @@ int ctl_undo(const struct ctl *ctl, int argc, char **argv)
 		close(u.store.originals_fd);
 	free(verify);
 	free(u.path);
+	free(u.dry);
 	return u.code;
 }

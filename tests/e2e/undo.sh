@@ -107,6 +107,10 @@ check "nothing else is installed" timeout 60 "$root/left/morphctl" --socket "$ro
 check "both originals are back" eval "is_original sort && is_original gzip"
 
 fresh
+ln "$root/bin/sort" "$root/bin/sort.too"
+check "a dry run that looks where the ledger knows as well" undo --all --dry-run "$root/bin"
+check "tells of each file once" said "^2 would be restored"
+rm "$root/bin/sort.too"
 rm -rf "$root/store/ledger" && : >"$root/store/ledger"
 check "a ledger that cannot be read" undo "$root/bin/sort"
 check "the original is back" is_original sort
