@@ -34,6 +34,7 @@
 #include "manager/parent/program.h"
 
 enum { ANSWER_S = 10 };			/* then the daemon is taken for dead */
+enum { INPUT = 1 };			/* exit code; of a file that it does not know, too */
 
 struct file_id {
 	dev_t dev;
@@ -55,6 +56,8 @@ struct undo {
 	unsigned restored;
 	struct file_id *dry;		/* [ndry] files that a dry run has told of */
 	size_t ndry;
+	bool known;			/* the daemon knows of the file that is looked at */
+	bool none;			/* the last file that was looked at is no generation */
 	int code;
 };
 
@@ -262,15 +265,17 @@ static void undo_one(void *ctx, const char *path)
 
 	if (!u->all && !u->answered)
 		undo_processes(u, path);
+	u->none = false;
 	if (told_dry(u, path))
 		return;
 	if (undo_file(&u->store, path, &result, said, &err) < 0) {
 		fail(u, &err);
 		return;
 	}
+	u->none = result == UNDO_NOTHING;
 	u->restored += result == UNDO_RESTORED;
 	/* with --all, only what there was to do is told; nor again what the daemon has told */
-	if (result == UNDO_RESTORED || !(u->all || u->answered))
+	if (result == UNDO_RESTORED || !(u->all || (u->answered && u->known)))
 		say(path + strlen(u->root), said);
 	if (result == UNDO_GONE && !u->all && !u->answered)
 		u->code = u->code ? u->code : 1;
@@ -500,10 +505,13 @@ static void ask_for(struct undo *u, char *given)
 	if (ctl.errors)
 		(void)fclose(ctl.errors);	/* in memory */
 	u->code = 0;
+	u->none = false;
+	u->known = code != INPUT;
 	/* what it refused to --force was shown to be something else than it knows */
 	if (code != 3 || !u->store.force || is_broken(u, given))
 		undo_given(u, given);
-	if (u->restored == before && code) {
+	/* of what it does not know it says no more than that */
+	if (u->restored == before && code && (u->known || !u->none)) {
 		if (access(given, F_OK) == 0 || errno != ENOENT || !tell_kept(u, given))
 			(void)fputs(held ? held : "", stderr);
 		u->code = code > u->code ? code : u->code;

@@ -417,6 +417,9 @@ check "and refuses it" test "$(by_both --all; echo $?)" = 3
 check "for that reason" said "the ledger knows no such generation of it"
 check "the folder is searched for what the daemon refuses" by_both --all "$root/bin"
 check "both originals are back" eval "is_original sort && is_original gzip"
+check "what nobody has rewritten is called that" by_both /etc/passwd
+check "by what is there, not by samples" said "^/etc/passwd: no generation made by Morph; left as it is"
+check "what is not there is gone" test "$(by_both "$root/bin/nosuch"; echo $?)" = 1
 check_here "the daemon ends" stop_daemon
 
 # One that has lost the originals, too.
