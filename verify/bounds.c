@@ -282,7 +282,7 @@ static bool is_written(const struct vplace *at, uint64_t bits, const struct iop 
 		return writes >> at->base & 1;
 	return op->kind == IOP_CALL || addresses_change(at, writes) ||
 	       (op->stores &&
-		!vplace_apart(at, (uint32_t)bits / 8, &op->to, op->to_bits / 8u));
+		!vplace_apart(at, (uint32_t)(bits + 7) / 8, &op->to, op->to_bits / 8u));
 }
 
 /* Exactly this place is written as `op` says, and no more than its address depends on. */
@@ -433,7 +433,7 @@ static enum outcome step_back(struct search *s, struct query *q, uint32_t node)
 		q->bits = 32;
 	/* and what a mask leaves, or a constant has, are the lowest bits of that */
 	if ((op.kind == IOP_MASK || op.kind == IOP_CONST) && vplace_same(&q->at, &op.to) &&
-	    op.to_bits >= 32)
+	    op.to.kind == PLACE_REG && op.to_bits >= 32)
 		for (uint64_t bits = 8; bits < q->bits; bits *= 2)
 			if (op.value <= all_of(bits))
 				q->bits = bits;

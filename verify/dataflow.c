@@ -29,7 +29,7 @@
  *           (assumption A8).
  * SHIFTED   Loads by the address of an original table (shift.c) need to know that address, so
  *           for them all ways into the images are followed.
- * LENGTH    Each load of an entry of a new table reads one that this has (tablelengths.c).
+ * LENGTH    Each load from a new table reads an entry that was followed (tablelengths.c).
  * CASES     Other parts ask where a function may go by its tables that stay.  They are
  *           followed as if nothing differed: for each load comparisons must bound the index,
  *           else nothing is shown of any of them.
@@ -377,33 +377,35 @@ static bool *find_targets(struct flow *f, uint32_t *n)
 		for (uint32_t i = 0; i < f->ranges.v[r].n; i++) {
 			const struct effect *e = &f->ranges.v[r].node[i].e;
 			struct place p;
-			bool branches = e->kind == INSN_JMP || e->kind == INSN_JCC ||
-					e->kind == INSN_LOOP || e->kind == INSN_XBEGIN;
-
-			if (branches && locate(f, e->target, &p) && p.range < known)
+			if ((e->kind == INSN_JMP || e->kind == INSN_JCC ||
+			     e->kind == INSN_LOOP || e->kind == INSN_XBEGIN) &&
+			    locate(f, e->target, &p) && p.range < known)
 				target[f->ranges.v[p.range].first + p.node] = true;
 		}
 	return target;
+}
+
+static int enter_dead(struct flow *f, vaddr addr)
+{
+	const struct regs clean = { .seen = true };
+
+	f->outside = f->dead = true;
+	arrive(f, addr, &clean);
+	f->outside = false;
+	return run(f);
 }
 
 /* Follows the function from all instructions that nothing has reached, none falls into, and no
  * branch leads to, as far as `target` is about the first n. */
 static int enter_beginnings(struct flow *f, const bool *target, uint32_t n)
 {
-	const struct regs clean = { .seen = true };
-
 	for (uint32_t r = 0; r < f->ranges.n; r++)
 		for (uint32_t i = 0; i < f->ranges.v[r].n; i++) {
 			const struct range *range = &f->ranges.v[r];
-			uint32_t number = range->first + i;
 
-			if (range->node[i].in.seen || (i && falls(f, range, i - 1)) ||
-			    (number < n && target[number]))
-				continue;
-			f->outside = f->dead = true;
-			arrive(f, range->node_addr[i], &clean);
-			f->outside = false;
-			if (run(f) < 0)
+			if (!range->node[i].in.seen && !(i && falls(f, range, i - 1)) &&
+			    !(range->first + i < n && target[range->first + i]) &&
+			    enter_dead(f, range->node_addr[i]) < 0)
 				return -1;
 		}
 	return 0;
@@ -414,25 +416,17 @@ static int enter_beginnings(struct flow *f, const bool *target, uint32_t n)
  * nothing leads to, and then what only itself does.  To what is not dead it leads nowhere. */
 static int follow_rest(struct flow *f, const uint32_t *former, uint32_t n)
 {
-	const struct regs clean = { .seen = true };
-
-	if (f->ranges.n && !all_reached(f, former, n)) {
-		uint32_t ntarget;
-		const bool *target = find_targets(f, &ntarget);
+	for (int k = 0; k < 2 && f->ranges.n && !all_reached(f, former, n); k++) {
+		uint32_t ntarget = 0;
+		const bool *target = k ? NULL : find_targets(f, &ntarget);
 
 		if (enter_beginnings(f, target, ntarget) < 0)
 			return -1;
 	}
-	if (f->ranges.n && !all_reached(f, former, n) && enter_beginnings(f, NULL, 0) < 0)
-		return -1;
 	for (uint32_t i = 0; i < n; i++) {
 		vaddr addr = f->v->uses.formers.v[former[i]].addr;
 
-		f->outside = f->dead = true;
-		if (!was_reached(f, addr))
-			arrive(f, addr, &clean);
-		f->outside = false;
-		if (run(f) < 0)
+		if (!was_reached(f, addr) && enter_dead(f, addr) < 0)
 			return -1;
 	}
 	return 0;
@@ -513,6 +507,21 @@ static void end_run(struct flow *f)
 	arena_reset(f->a);
 }
 
+static int check_lengths(struct flow *f)
+{
+	for (bool more = true; more; ) {
+		more = false;
+		if (collect_ways(f) < 0 || verify_check_lengths(f, &more) < 0)
+			return -1;
+		f->collecting = false;
+		if (more)
+			queue_all(f);
+		if (run(f) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* uses.formers[former[0 .. n)], ascending, are in the group of FDEs member[], as are some loads
  * of uses.shifted[], perhaps. */
 static int follow_group(struct verify *v, const uint32_t *former, uint32_t n,
@@ -527,7 +536,7 @@ static int follow_group(struct verify *v, const uint32_t *former, uint32_t n,
 			vtables_claim(&f.tables, &v->map.table[all[former[i]].table]);
 	int rc = run_all(&f, former, n, member, nmember);
 	if (rc == 0 && f.ranges.n > 0)
-		rc = collect_ways(&f) < 0 ? -1 : verify_check_lengths(&f);
+		rc = check_lengths(&f);
 	v->flow.followed[f.tables.group] = true;
 	if (f.unknown || f.stays)
 		vec_push(v->a, &v->flow.stays, member[0]);

@@ -53,8 +53,9 @@ struct flow {
 };
 
 /* tablelengths.c; f->graph has all ways.  Each load of an entry of a new table reads one that
- * it has: 0, or -1 with the refusal. */
-int verify_check_lengths(struct flow *f);
+ * it has: 0, or -1 with the refusal.  *more: it may read entries that were not followed, which
+ * are to be now; then all is to be asked again. */
+int verify_check_lengths(struct flow *f, bool *more);
 /* How many entries of an original table the loads of one can read, by comparisons: no fewer
  * than t->nentry, which look like some.  0: that is not shown, or they are not all entries. */
 uint32_t verify_shown_entries(struct flow *f, const struct vtable *t);

@@ -246,6 +246,13 @@ static void add_operand(struct iop *o, const struct full *f, const ZydisDecodedO
 	}
 }
 
+/* A bit that a register tells, which may be far from the operand. */
+static bool writes_bit(const struct full *f)
+{
+	return (f->in.mnemonic == ZYDIS_MNEMONIC_BTS || f->in.mnemonic == ZYDIS_MNEMONIC_BTR ||
+		f->in.mnemonic == ZYDIS_MNEMONIC_BTC) && is_register(&f->op[1]);
+}
+
 bool iop_decode(struct bytes code, vaddr addr, struct iop *out)
 {
 	enum { WHOLE = 128 };		/* bits; more than that are stored in odd ways */
@@ -271,6 +278,8 @@ bool iop_decode(struct bytes code, vaddr addr, struct iop *out)
 				 (ZYDIS_CPUFLAG_CF | ZYDIS_CPUFLAG_ZF);
 	}
 	classify(&o, &f, next);
+	if (o.to.kind == PLACE_MEMORY && writes_bit(&f))
+		o.to = (struct vplace){ 0 };
 	if (f.in.mnemonic == ZYDIS_MNEMONIC_PUSH)	/* nothing is below the stack */
 		o.stores = false;
 	/* one that also writes something else (xchg, locked ones) is none of these */

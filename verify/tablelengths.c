@@ -51,15 +51,33 @@ static uint32_t right_entries(struct verify *v, const struct blockmap_table *m)
 	return m->nentry;
 }
 
-static int check_load(struct flow *f, const struct blockmap_table *m, uint32_t load,
-		      uint8_t base)
+/* By so many of a new table's entries the flow has followed control. */
+static uint32_t *followed(struct flow *f, const struct blockmap_table *m)
 {
-	uint32_t n = right_entries(f->v, m);
-	vaddr addr = f->graph.addr[load];
-	struct vbound b = vbound_of(&f->graph, load, base, n);
+	uint32_t number;
 
-	if (b.kind == BOUND_PROVEN)
+	return vtables_find(&f->tables, m->orig_addr, m->kind, &number) ?
+	       &f->tables.all.v[number].nentry : NULL;
+}
+
+/* *more: there are ways through the table that were not followed. */
+static int check_load(struct flow *f, const struct blockmap_table *m, uint32_t load,
+		      uint8_t base, bool *more)
+{
+	uint32_t n = right_entries(f->v, m), *seen = followed(f, m);
+	vaddr addr = f->graph.addr[load];
+
+	if (seen && *seen < n &&
+	    vbound_of(&f->graph, load, base, *seen).kind == BOUND_PROVEN)
 		return 0;
+	struct vbound b = vbound_of(&f->graph, load, base, n);
+	if (b.kind == BOUND_PROVEN) {
+		if (seen && *seen < n) {
+			*seen = n;
+			*more = true;
+		}
+		return 0;
+	}
 	if (b.kind == BOUND_BEYOND)
 		return refuse(f->v,
 			      "the instruction at 0x%llx uses up to %llu entries of the jump "
@@ -70,7 +88,7 @@ static int check_load(struct flow *f, const struct blockmap_table *m, uint32_t l
 		      "entries of the jump table at 0x%llx", ULL(addr), n, ULL(m->orig_addr));
 }
 
-int verify_check_lengths(struct flow *f)
+int verify_check_lengths(struct flow *f, bool *more)
 {
 	uint8_t base;
 
@@ -82,7 +100,7 @@ int verify_check_lengths(struct flow *f)
 
 				if (range->node[i].in.seen &&
 				    reads_entry(f, &range->node[i], m, &base) &&
-				    check_load(f, m, range->first + i, base) < 0)
+				    check_load(f, m, range->first + i, base, more) < 0)
 					return -1;
 			}
 	return 0;

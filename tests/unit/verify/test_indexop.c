@@ -28,6 +28,8 @@ static const struct written {
 	/* of zero these leave all of it */
 	{ "bsf %ecx, %eax", { 0x0f, 0xbc, 0xc1 }, 3, RAX, 0 },
 	{ "bsr %ecx, %eax", { 0x0f, 0xbd, 0xc1 }, 3, RAX, 0 },
+	{ "cmove %ecx, %eax", { 0x0f, 0x44, 0xc1 }, 3, RAX, RAX },
+	{ "cmove %rcx, %rax", { 0x48, 0x0f, 0x44, 0xc1 }, 4, RAX, 0 },
 	{ "tzcnt %ecx, %eax", { 0xf3, 0x0f, 0xbc, 0xc1 }, 4, RAX, RAX },
 	{ "bsf %rcx, %rax", { 0x48, 0x0f, 0xbc, 0xc1 }, 4, RAX, 0 },
 	{ "xchg %ecx, %ebx", { 0x87, 0xcb }, 2, RBX | RCX, RBX | RCX },
@@ -49,6 +51,20 @@ static void a_write_of_32_bits_clears_the_others(void **state)
 			fail_msg("%s writes %x and clears the rest of %x", c->what, o.writes,
 				 o.clears);
 	}
+}
+
+/* The bit that a register tells may be anywhere, the one of a constant is in the operand. */
+static void a_bit_may_be_far_away(void **state)
+{
+	static const uint8_t by_register[] = { 0x0f, 0xab, 0x08 };
+	static const uint8_t set[] = { 0x0f, 0xba, 0x28, 3 };
+	struct iop o;
+
+	(void)state;
+	assert_true(iop_decode((struct bytes){ by_register, 3 }, 0x1000, &o));
+	assert_true(o.stores && o.to.kind == PLACE_OTHER);
+	assert_true(iop_decode((struct bytes){ set, 4 }, 0x1000, &o));
+	assert_true(o.stores && o.to.kind == PLACE_MEMORY);
 }
 
 enum { A, C, NO_INDEX = -1 };
@@ -135,6 +151,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_write_of_32_bits_clears_the_others),
+		cmocka_unit_test(a_bit_may_be_far_away),
 		cmocka_unit_test(an_entry_is_read_by_one_register),
 		cmocka_unit_test(a_place_beside_the_code_has_an_address),
 		cmocka_unit_test(the_second_byte_of_a_register_is_no_place),
