@@ -155,6 +155,15 @@ void daemon_look_at(struct daemon *d, uint64_t ms)
 	d->m.looked_ms = ms - d->m.work.policy->idle_check_s * 1000ull;
 }
 
+/* Of the store, as the parent makes it. */
+static void make_folder(const struct daemon *d, const char *name)
+{
+	char path[sizeof(d->store) + 16];
+
+	(void)snprintf(path, sizeof(path), "%s/%s", d->store, name);
+	assert_int_equal(mkdir(path, 0700), 0);
+}
+
 void daemon_open(struct daemon *d, const char *policy)
 {
 	struct err err = { 0 };
@@ -179,6 +188,8 @@ void daemon_open(struct daemon *d, const char *policy)
 	if (manager_open(&d->m, &d->options, pair[0], d->listener, (uid_t)-1, (gid_t)-1,
 			 &err) < 0)
 		fail_msg("%s", err.text);
+	make_folder(d, "originals");
+	make_folder(d, "ledger");
 	d->m.work.now_ms = made_up_clock;
 	daemon_look_at(d, UINT64_MAX);
 	answer_all(d);
