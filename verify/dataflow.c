@@ -22,8 +22,8 @@
  *           indirect jump goes on in original code, of which nobody knows where: no register
  *           may differ there.  What nothing else leads to is followed from where it begins.
  * CALLS     that never come back (returns.c) end the flow.  So does one that ends a range if
- *           another function's code follows.  After other calls rax, rdx and what the callee
- *           overwrites (callwrites.c) are SAME and the flags unused.
+ *           another function's code follows.  After other calls what the callee overwrites
+ *           (callwrites.c) is SAME and the flags unused.
  * ARGUMENTS that differ are refused at calls, as long as no jump by a table has come since the
  *           base was formed.  What a jump has left behind in such a register is no argument
  *           (assumption A8).

@@ -7,7 +7,7 @@
  */
 #include "verify/values.h"
 
-enum { RAX = 0, RCX = 1, RDX = 2 };
+enum { RCX = 1, RDX = 2 };
 
 static struct value lose(const struct vtables *vt, struct value x)
 {
@@ -407,7 +407,6 @@ int vregs_pass(struct vtables *vt, const struct regs *regs, vaddr addr)
 void vregs_return(const struct vtables *vt, uint16_t written, struct regs *regs)
 {
 	vregs_transfer(vt, regs);
-	written |= 1 << RAX | 1 << RDX;
 	forget_copies(vt, regs, written);
 	for (int i = 0; i < NGPR; i++)
 		if (written >> i & 1)

@@ -97,7 +97,8 @@
  *       [test_watchedcode.c, test_unseen.c]
  *   A7  What was compared in memory is the same when it is read again, unless an instruction
  *       in between may write there or calls (bounds.c).  Reason: compilers read again what is
- *       not volatile only.  [none: it takes another thread, or a signal]
+ *       not volatile only.  [none: it takes another thread, or a signal]  Nor is what lies
+ *       below the stack known by another register than rsp while something is pushed.
  *   A8  A jump table's address that a jump by a table has used, and that is left in a register
  *       behind that, is no argument of a callee (one that was not used yet must not differ:
  *       dataflow.c); what is pushed or spilled while it is known to differ is read by rsp only

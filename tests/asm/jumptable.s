@@ -1047,6 +1047,28 @@ begin base_kept_over_a_call
 	table	T_kept
 end base_kept_over_a_call
 
+	# The case calls what does not write the register, and comes back to the same address.
+begin base_spared_by_a_callee
+	lea	T_spared(%rip), %rdx
+1:	cmp	$3, %rdi
+	ja	19f
+	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+10:	call	leaves_rdx
+	inc	%rdi
+	jmp	1b
+11:	mov	$11, %eax
+	ret
+12:	mov	$12, %eax
+	ret
+13:	mov	$13, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	table	T_spared
+end base_spared_by_a_callee
+
 	# The callee may read the table.
 begin passed_to_a_callee
 	mov	%edi, %ecx

@@ -79,6 +79,7 @@ static const struct expected {
 	{ .fn = "whole_register_arithmetic", .unproven = 1 },
 	{ .fn = "ends_in_a_call", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
 	{ .fn = "base_kept_over_a_call", .unproven = 1 },
+	{ .fn = "base_spared_by_a_callee", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
 	{ .fn = "passed_to_a_callee", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
 	{ .fn = "left_over_at_a_call", .ntable = 1, .bound = 4, .nentry = 4, .jumps = 1 },
 	{ .fn = "calls_what_overwrites_all", .ntable = 1, .bound = 4, .nentry = 4,
