@@ -16,7 +16,6 @@
 #include "postmorph/ir/landing.h"
 
 enum {
-	DWARF_RSP = 7,
 	NOP1 = 0x90,
 	CALL_DISTANCE = 32,	/* bytes between calls, hardly less; reserves room, chosen */
 	SOME_PIECES = 256, SOME_BYTES = 1 << 17,	/* decoded together; chosen */
@@ -24,9 +23,7 @@ enum {
 
 static bool entered_by_call(const struct cfi *cfi, uint32_t fde, vaddr addr)
 {
-	const struct cfi_state *s = &cfi->state[cfi_state_at(cfi, fde, addr)];
-
-	return !s->cfa_is_expr && s->cfa_reg == DWARF_RSP && s->cfa_off == 8;
+	return cfi_depth_in(cfi, fde, addr) == 8;
 }
 
 /* GCC puts a one-byte nop in front of a fragment that begins with a landing pad. */

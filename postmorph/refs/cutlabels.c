@@ -6,7 +6,7 @@
 
 #include "postmorph/refs/addressuse.h"
 
-enum { ENTRY = 9, DWARF_RSP = 7 };	/* ENTRY: bytes of endbr64 and the entry jump */
+enum { ENTRY = 9 };		/* bytes of endbr64 and the entry jump */
 
 /* An address inside of the function, behind its start, is in the instruction. */
 static bool forms_own(const struct prog *prog, const struct fn *fn, const struct insn *insn)
@@ -27,17 +27,6 @@ static bool forms_own(const struct prog *prog, const struct fn *fn, const struct
 		if (c[i] != fn->entry && fn_holds(fn, c[i]))
 			return true;
 	return false;
-}
-
-/* Bytes of the frame at the instruction, 0 if that is not known. */
-static int64_t depth_at(const struct cfi *cfi, vaddr addr)
-{
-	uint32_t fde = cfi_find(cfi, addr);
-
-	if (fde == UINT32_MAX)
-		return 0;
-	const struct cfi_state *s = &cfi->state[cfi_state_at(cfi, fde, addr)];
-	return !s->cfa_is_expr && s->cfa_reg == DWARF_RSP ? s->cfa_off : 0;
 }
 
 /* Nothing shows that the target of the jump, instruction i, was taken from memory as it was. */
@@ -72,10 +61,10 @@ void cutlabels_guard(const struct text *t, const struct fn *fn)
 
 		if (jump->kind != INSN_IJMP || !calculates(t, fn, i))
 			continue;
-		int64_t depth = depth_at(&prog->cfi, prog_insn_addr(prog, jump));
+		int64_t depth = cfi_depth(&prog->cfi, prog_insn_addr(prog, jump));
 		for (uint32_t k = 1; k < fn->ninsn; k++) {
 			vaddr at = prog_insn_addr(prog, &fn->insn[k]);
-			int64_t there = depth_at(&prog->cfi, at);
+			int64_t there = cfi_depth(&prog->cfi, at);
 
 			if (at - fn->entry >= ENTRY)
 				break;

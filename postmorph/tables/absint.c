@@ -406,8 +406,6 @@ static void compare(struct abs_state *s, const struct op *op, uint32_t insn)
 	uint64_t n = (uint64_t)op->imm;
 
 	s->compare = (struct abs_compare){ 0 };
-	if (op->kind == OP_CMP_REG)
-		return;
 	if (op->dst == ABS_NONE)
 		i = cell_of(s, op, insn);
 	if (i == ABS_NONE || n >= ABS_UNBOUND || s->v[i].may)
@@ -472,7 +470,7 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 
 	absint_test(ai, s, op);
 	use_frame(ai, op);
-	if (op->kind == OP_CMP_IMM || op->kind == OP_CMP_REG) {
+	if (op->kind == OP_CMP_IMM) {
 		use_mask(ai, s, op->reads, 64);
 		use_mask(ai, s, op->reads16, 16);
 		use_mask(ai, s, op->reads8, 8);

@@ -262,7 +262,7 @@ static void set_kind(struct op *op, const ZydisDecodedInstruction *in,
 		set_arithmetic(op, o, OP_SHR, OP_OTHER);
 		break;
 	case ZYDIS_MNEMONIC_CMP:
-		set_arithmetic(op, o, OP_CMP_IMM, OP_CMP_REG);
+		set_arithmetic(op, o, OP_CMP_IMM, OP_OTHER);
 		break;
 	case ZYDIS_MNEMONIC_XOR: case ZYDIS_MNEMONIC_SUB:
 		if (same_register(o) && o[0].size >= 32) {

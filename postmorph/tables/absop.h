@@ -27,7 +27,6 @@ enum op_kind {
 	OP_PUSH,	 /* stack <- src, 64 bits */
 	OP_SHR,	/* dst <- dst >> imm, unsigned */
 	OP_CMP_IMM,	/* compare dst (or mem if dst is ABS_NONE) with imm */
-	OP_CMP_REG,	/* compare dst with src */
 	OP_JCC,	/* imm is the condition code, 0..15 */
 	OP_JMP_REG,	/* jmp *src */
 	OP_JMP_MEM,	/* jmp *mem */

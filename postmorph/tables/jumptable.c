@@ -36,7 +36,6 @@ enum {
 	VISITS = 256,		/* per instruction, plus MIN_WORK */
 	MIN_WORK = 1 << 16,
 	MAX_GROUPS = 4096,
-	DWARF_RSP = 7,
 };
 
 /* Group of the table at addr; ABS_NO_GROUP when nothing there looks like one. */
@@ -133,13 +132,8 @@ static void make_table(struct walk *w, uint32_t group)
 static bool may_be_tail_call(const struct walk *w, uint32_t insn)
 {
 	const struct prog *prog = w->t->prog;
-	vaddr addr = prog_insn_addr(prog, &w->fn->insn[insn]);
-	uint32_t fde = cfi_find(&prog->cfi, addr);
 
-	if (fde == UINT32_MAX)
-		return false;
-	const struct cfi_state *s = &prog->cfi.state[cfi_state_at(&prog->cfi, fde, addr)];
-	return !s->cfa_is_expr && s->cfa_reg == DWARF_RSP && s->cfa_off == 8;
+	return cfi_depth(&prog->cfi, prog_insn_addr(prog, &w->fn->insn[insn])) == 8;
 }
 
 static bool is_proven_jump(const struct walk *w, uint32_t insn)

@@ -9,26 +9,20 @@
 
 #include "postmorph/tables/clobbers.h"
 
-enum { MAX_STATES = 1 << 16, DWARF_RSP = 7 };
+enum { MAX_STATES = 1 << 16 };
 
 static const uint8_t MARK_JOIN = MARK_BRANCH | MARK_HELD | MARK_TABLE | MARK_PAD;
 
 /* Only who loads or stores by way of rsp asks. */
 void tablewalk_frame(struct walk *w, const struct op *op, vaddr addr)
 {
-	const struct cfi *cfi = &w->t->prog->cfi;
 	enum { RSP = 4 };
 
 	w->ai.depth = 0;
 	if (!(op->reads_frame && w->ai.spills.all.n) &&
 	    !(op->kind == OP_STORE && op->mem.base == RSP))
 		return;
-	uint32_t fde = cfi_find(cfi, addr);
-	if (fde == UINT32_MAX)
-		return;
-	const struct cfi_state *s = &cfi->state[cfi_state_at(cfi, fde, addr)];
-	if (!s->cfa_is_expr && s->cfa_reg == DWARF_RSP)
-		w->ai.depth = s->cfa_off;
+	w->ai.depth = cfi_depth(&w->t->prog->cfi, addr);
 }
 
 /* Instruction of fn that begins at addr, UINT32_MAX if none. */

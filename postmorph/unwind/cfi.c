@@ -392,3 +392,18 @@ uint32_t cfi_state_at(const struct cfi *cfi, uint32_t fde, vaddr addr)
 
 	return k == f->row ? 0 : cfi->rows[k - 1].state;
 }
+
+int64_t cfi_depth_in(const struct cfi *cfi, uint32_t fde, vaddr addr)
+{
+	enum { DWARF_RSP = 7 };
+	const struct cfi_state *s = &cfi->state[cfi_state_at(cfi, fde, addr)];
+
+	return !s->cfa_is_expr && s->cfa_reg == DWARF_RSP ? s->cfa_off : 0;
+}
+
+int64_t cfi_depth(const struct cfi *cfi, vaddr addr)
+{
+	uint32_t fde = cfi_find(cfi, addr);
+
+	return fde == UINT32_MAX ? 0 : cfi_depth_in(cfi, fde, addr);
+}

@@ -119,6 +119,10 @@ int cfi_parse(const struct image *img, struct arena *a, struct cfi *out, struct 
 uint32_t cfi_find(const struct cfi *cfi, vaddr addr);
 /* State index in force at addr, which must lie in fde[i]; 0 when that is not understood. */
 uint32_t cfi_state_at(const struct cfi *cfi, uint32_t fde, vaddr addr);
+/* Bytes from rsp to the CFA at addr, which must lie in fde[i], or in any FDE; 0 when the CFA is
+ * something else, or not known. */
+int64_t cfi_depth_in(const struct cfi *cfi, uint32_t fde, vaddr addr);
+int64_t cfi_depth(const struct cfi *cfi, vaddr addr);
 /* The rule of any register under CFI_REG_END. */
 const struct cfi_rule *cfi_rule_of(const struct cfi_state *state, uint32_t reg);
 

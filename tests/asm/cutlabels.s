@@ -1,18 +1,7 @@
 # Functions that form labels of their own and jump to what is calculated, or not.  Built as a shared
 # library; the instruction behind the first is where an entry jump would lie.
 
-	.macro begin name
-	.globl	\name
-	.type	\name, @function
-	.p2align 4
-\name:
-	.cfi_startproc
-	.endm
-	.macro end name
-	.cfi_endproc
-	.size	\name, .-\name
-	.endm
-
+	.include "tests/asm/global.inc"
 	.text
 	# The jump may go anywhere where the frame is as it is here: to 1 as well.
 begin calculates
