@@ -161,6 +161,79 @@ T_over1:
 	.text
 end two_that_overlap
 
+	# Behind where another table seems to begin, entries lead to a larger index.
+begin seems_cut
+	cmp	$5, %edi
+	ja	19f
+	mov	%edi, %edi
+	test	%edx, %edx
+	je	1f
+	jmp	*T_seems_cut(,%rdi,8)
+1:	mov	T_seems_cut+32(,%rdi,8), %rax
+	ret
+10:	cmp	$1, %esi
+	ja	19f
+	mov	%esi, %esi
+2:	jmp	*T_inner(,%rsi,8)
+14:	mov	$3, %esi
+	jmp	2b
+11:	mov	$11, %eax
+	ret
+19:	xor	%eax, %eax
+	ret
+	.section .rodata
+	.p2align 3
+T_seems_cut:
+	.quad	10b, 11b, 11b, 11b, 14b, 14b, 0
+T_inner:
+	.quad	11b, 19b, 11b, 19b, 0
+	.text
+end seems_cut
+
+	# Behind the call that does not come back is dead code, which does not say what rdx is at 2; to
+	# the last dispatch leads a word alone, and so nothing in the image.
+begin dead_code
+	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	lea	T_dead(%rip), %rdx
+	mov	%rdx, 8(%rsi)
+	cmp	$3, %edi
+	ja	19f
+	mov	%edi, %edi
+2:	movslq	(%rdx,%rdi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+10:	xor	%eax, %eax
+	jmp	*%rcx
+11:	mov	$11, %eax
+	pop	%rbx
+	.cfi_remember_state
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_restore_state
+19:	call	stops
+	xor	%edx, %edx
+	jmp	2b
+L_by_word:
+	cmp	$1, %esi
+	ja	11b
+	mov	%esi, %esi
+	jmp	*T_by_word(,%rsi,8)
+	.section .rodata
+	.p2align 3
+	.quad	L_by_word
+T_by_word:
+	.quad	10b, 11b, 0
+T_dead:
+	.long	10b-T_dead, 11b-T_dead, 11b-T_dead, 10b-T_dead, 0x7ffffff0
+	.text
+end dead_code
+begin stops
+	mov	$60, %eax
+1:	hlt
+	jmp	1b
+end stops
+
 begin another
 	mov	$1, %eax
 L_foreign:

@@ -192,6 +192,14 @@ begin nibble
 	dispatch nibble, %rcx
 end nibble
 
+# the low byte of what a shift has left
+begin partly
+	mov	(%rsi), %ecx
+	shr	$30, %ecx
+	movzbl	%cl, %ecx
+	dispatch partly, %rcx
+end partly
+
 # the highest byte of a register
 begin top
 	mov	%rsi, %rcx

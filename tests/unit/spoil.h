@@ -124,6 +124,24 @@ static inline void spoil_change(struct spoil *m, vaddr addr, unsigned at, uint8_
 	}
 }
 
+/* The map says that the new table, one of the map's, has fewer entries, and it has. */
+static inline void spoil_cut(struct spoil *m, const struct blockmap_table *table,
+			     uint32_t nentry)
+{
+	struct blockmap_table *t = &m->map.table[table - m->map.table];
+	const struct section *s = image_section(&m->gen, ".morph.map");
+	uint32_t size = blockmap_entry_size(t->kind);
+	struct wr map = { 0 };
+
+	memset(spoil_generation(m, t->new_addr) + nentry * size, 0,
+	       (t->nentry - nentry) * (uint64_t)size);
+	t->nentry = nentry;
+	blockmap_write(&m->map, &map);
+	assert_int_equal(map.n, s->h.sh_size);
+	memcpy(m->generation.p + s->h.sh_offset, map.p, map.n);
+	wr_free(&map);
+}
+
 /* Accepted (NULL), or refused with that in the sentence.  Frees it. */
 static inline void spoil_expect(struct spoil *m, const char *why)
 {

@@ -89,6 +89,39 @@ static void tables_of_addresses_are_replaced(void **state)
 	assert_true(replaced > 0);
 }
 
+static const struct blockmap_table *table_at(const struct spoil *m, const char *name)
+{
+	vaddr at = spoil_address(m, name);
+
+	/* but the last one, whose end is the section's */
+	for (uint32_t i = 0; i + 1 < m->map.ntable; i++)
+		if (m->map.table[i].orig_addr == at)
+			return &m->map.table[i];
+	return NULL;
+}
+
+/* What they lead to asks for the fourth entry of another table, which is cut. */
+static void entries_behind_what_seems_the_end_count(void **state)
+{
+	enum { FIRST = 5, DISPATCHES = 11, ASKS = 12 };	/* instructions */
+	unsigned cut = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		struct spoil m = spoil_make_as("absolute", "-static -no-pie", seed);
+		const struct blockmap_table *inner = table_at(&m, "T_inner");
+		bool asks = inner && has_image(&m, "seems_cut", FIRST) &&
+			    has_image(&m, "seems_cut", DISPATCHES) &&
+			    has_image(&m, "seems_cut", ASKS);
+
+		if (asks)
+			spoil_cut(&m, inner, 2);
+		cut += asks;
+		spoil_expect(&m, asks ? "uses no more than 2 entries" : NULL);
+	}
+	assert_true(cut > 0);
+}
+
 /* The first entry of the table behind it is none of it: it would lead there. */
 static void another_table_ends_it(void **state)
 {
@@ -126,6 +159,7 @@ int main(void)
 		cmocka_unit_test(misuse_behind_it_is_seen),
 		cmocka_unit_test(another_table_ends_it),
 		cmocka_unit_test(tables_of_addresses_are_replaced),
+		cmocka_unit_test(entries_behind_what_seems_the_end_count),
 		cmocka_unit_test(a_callee_does_not_get_the_address),
 		cmocka_unit_test(an_entry_behind_it_leads_inside_an_entry_jump),
 	};
