@@ -1,6 +1,6 @@
 #!/bin/bash
 # openswitch.sh - computed jumps whose tables do not end where they seem to, as compilers make them
-# (tests/programs/switches/open.c, tails.c, direct.c, apart.c say which): moved, and counting, such programs do what they did
+# (tests/programs/switches/open.c, tails.c, apart.c say which): moved, and counting, such programs do what they did
 MIN_MOVED=50
 private=1
 . tests/moving.sh
@@ -19,13 +19,12 @@ same() {		# NAME: of $T/original
 	same_run "$1, counting" "$T/before" "$T/after"
 }
 
-at="-fno-pie -no-pie"
-open() {		# NAME OPTION...: of $source, linked like $at
+open() {		# NAME OPTION...: of $source
 	local cc level
 	for cc in gcc clang; do
 		command -v $cc >/dev/null || { skip "$1, $cc" "this machine has no $cc"; continue; }
 		for level in -O1 -O2 -O3; do
-			$cc $level -w $at "${@:2}" -o "$T/original" "$from/$source" 2>"$T/e" && same "$1, $cc $level" ||
+			$cc $level -w -fno-pie -no-pie "${@:2}" -o "$T/original" "$from/$source" 2>"$T/e" && same "$1, $cc $level" ||
 				not_ok "$1, $cc $level: $(cat "$T/e")"
 		done
 	done
@@ -44,11 +43,6 @@ open "an array beside a compared one" -DBOTH
 source=tails.c
 open "functions with a gap"
 open "functions by a lowest index" -DFIRST
-source=direct.c
-open "stored labels"
-at="-fpie -pie"
-open "stored labels, anywhere"
-at="-fno-pie -no-pie"
 source=apart.c MIN_MOVED=30	# that function stays
 open "labels by their distance"
 MIN_MOVED=50
