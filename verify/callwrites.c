@@ -41,7 +41,7 @@ static uint16_t written_at(struct verify *v, vaddr addr, unsigned depth)
 	uint32_t i = vcfi_find(&v->ocfi, addr);
 	uint16_t mask = KNOWN;
 
-	if (verify_is_stub(v, addr))
+	if (verify_is_stub(v, addr) || verify_is_chosen_stub(v, addr))
 		return VERIFY_CALLER_SAVED;
 	if (i == NO_FDE || v->ocfi.fde[i].addr != addr || depth > MAX_DEPTH)
 		return 0;

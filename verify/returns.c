@@ -270,25 +270,29 @@ static bool is_dead_slot(const struct verify *v, vaddr addr)
 	return s && s->dead;
 }
 
-/* Perhaps endbr64, then `jmp *slot(%rip)`: the slot, or 0. */
-static vaddr slot_of_stub(const struct verify *v, vaddr addr)
+/* Exactly `jmp *slot(%rip)`, perhaps behind endbr64 or with a bnd prefix: the slot, or 0. */
+static vaddr slot_of_jump(const struct verify *v, vaddr addr)
 {
 	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	struct insn insn;
-	vaddr slot;
+	enum { BND = 0xf2, GROUP5 = 0xff, JMP_RIP = 0x25 };
 
-	for (int i = 0; i < 2; i++) {
-		struct bytes code = verify_orig_code(v, addr);
+	struct bytes code = verify_orig_code(v, addr);
+	struct rd r = rd_of(code);
+	if (code.n >= sizeof(endbr64) && memcmp(code.p, endbr64, sizeof(endbr64)) == 0)
+		(void)rd_skip(&r, sizeof(endbr64));
+	uint8_t first = rd_u8(&r);
+	uint8_t opcode = first == BND ? rd_u8(&r) : first;
+	if (opcode != GROUP5 || rd_u8(&r) != JMP_RIP)
+		return 0;
+	vaddr distance = (vaddr)(int64_t)rd_s32(&r);
+	return r.bad ? 0 : addr + (code.n - rd_left(&r)) + distance;
+}
 
-		if (!code.p || !insn_decode(code, addr, &insn, &slot))
-			return 0;
-		if (insn.kind == INSN_IJMP)
-			return insn.field && verify_is_slot(&v->calls, slot) ? slot : 0;
-		if (insn.len != sizeof(endbr64) || memcmp(code.p, endbr64, insn.len) != 0)
-			return 0;
-		addr += insn.len;
-	}
-	return 0;
+static vaddr slot_of_stub(const struct verify *v, vaddr addr)
+{
+	vaddr slot = slot_of_jump(v, addr);
+
+	return verify_is_slot(&v->calls, slot) ? slot : 0;
 }
 
 bool verify_is_stub(const struct verify *v, vaddr addr)
@@ -305,26 +309,14 @@ bool verify_looks_at_arguments(const struct verify *v, vaddr called)
 	return s && s->looks;
 }
 
+bool verify_is_chosen_stub(const struct verify *v, vaddr addr)
+{
+	return verify_is_chosen(&v->calls, slot_of_jump(v, addr));
+}
+
 vaddr verify_stub_slot(const struct verify *v, vaddr addr)
 {
-	static const uint8_t endbr64[] = { 0xf3, 0x0f, 0x1e, 0xfa };
-	enum { BND = 0xf2, GROUP5 = 0xff, JMP_RIP = 0x25 };
-
-	struct bytes code = verify_orig_code(v, addr);
-	struct rd r = rd_of(code);
-	if (verify_has_entry(v, addr))
-		return 0;
-	if (code.n >= sizeof(endbr64) && memcmp(code.p, endbr64, sizeof(endbr64)) == 0)
-		(void)rd_skip(&r, sizeof(endbr64));
-	uint8_t first = rd_u8(&r);
-	uint8_t opcode = first == BND ? rd_u8(&r) : first;
-	if (opcode != GROUP5 || rd_u8(&r) != JMP_RIP)
-		return 0;
-	vaddr distance = (vaddr)(int64_t)rd_s32(&r);
-	if (r.bad)
-		return 0;
-	vaddr slot = addr + (code.n - rd_left(&r)) + distance;
-	return verify_is_slot(&v->calls, slot) ? slot : 0;
+	return verify_has_entry(v, addr) ? 0 : slot_of_stub(v, addr);
 }
 
 static void visit(struct returns *r, vaddr addr)

@@ -49,6 +49,8 @@ bool verify_slot_function(const struct verify *v, vaddr addr, vaddr *function);
 bool verify_looks_at_arguments(const struct verify *v, vaddr called);
 /* At addr stands a stub of the procedure linkage table: going there leaves the module. */
 bool verify_is_stub(const struct verify *v, vaddr addr);
+/* A stub that jumps to what the start-up code has chosen. */
+bool verify_is_chosen_stub(const struct verify *v, vaddr addr);
 /* There stands exactly `jmp *slot(%rip)`, perhaps behind endbr64 or with a bnd prefix, and
  * no entry jump: the slot; else 0. */
 vaddr verify_stub_slot(const struct verify *v, vaddr addr);

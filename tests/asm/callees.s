@@ -113,6 +113,19 @@ begin calls_exit_by_slot
 	ret
 end calls_exit_by_slot
 
+begin calls_chosen
+	call	chosen
+	ret
+end calls_chosen
+
+	.type	chosen, @gnu_indirect_function
+chosen:
+	.cfi_startproc
+	lea	clears_rcx(%rip), %rax
+	ret
+	.cfi_endproc
+	.size	chosen, .-chosen
+
 begin ends_in_call_by_slot		# and goes on into the next, which returns
 	.fill	10, 1, 0x90
 	call	*getpid@GOTPCREL(%rip)

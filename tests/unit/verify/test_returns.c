@@ -165,6 +165,25 @@ static void who_is_not_known_may_overwrite_all_that_callees_may(void **state)
 	assert_int_equal(verify_call_writes(&v, &by_pointer), VERIFY_CALLER_SAVED);
 }
 
+/* A static program has no dynamic entries that name the slot: its relocations do. */
+static void whom_the_start_chooses_is_not_known(void **state)
+{
+	static const char *const flags[] = { "-shared", "-static -no-pie "
+					     "-Wl,--eh-frame-hdr,-e,hangs,"
+					     "--unresolved-symbols=ignore-all" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		struct verify now;
+
+		if (load(&now, flags[i]) < 0)
+			fail_msg("%s", err.text);
+		struct effect chosen = { .kind = INSN_CALL, .target =
+					 asm_symbol(&now.orig, "calls_chosen") };
+		assert_int_equal(verify_call_writes(&now, &chosen), VERIFY_CALLER_SAVED);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +196,7 @@ int main(void)
 		cmocka_unit_test(a_stub_that_has_an_entry_is_none),
 		cmocka_unit_test(a_call_overwrites_what_its_callees_write),
 		cmocka_unit_test(who_is_not_known_may_overwrite_all_that_callees_may),
+		cmocka_unit_test(whom_the_start_chooses_is_not_known),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
