@@ -5,10 +5,12 @@
 # 600 where nothing else runs, and as many times more as there are others for each CPU when it begins.
 # A test with a line `# run.sh: timed` measures what share of the CPUs it gets, or how long it takes:
 # while it runs there is one test for each CPU, itself included, and such tests begin first, one after
-# the other.  One with a line `# run.sh: waits` hardly uses a CPU: those begin next, as many at a time as
-# there are jobs beyond CPUs, so that they do not come together at the end.  Every test prints a plan 1..N and N lines `ok` or `not ok`; `# SKIP reason` marks a skip.  A crash, a time-out, a missing plan
-# and a plan that does not fit the lines are failures of their own.  Ends with the skips and their
-# reasons, the failures with what else was said than `ok`, and the line `N passed, N failed, N skipped`.
+# the other.  One with a line `# run.sh: waits` hardly uses a CPU, and two of them are one job: those
+# begin next, as many at a time as there are jobs beyond CPUs, so that they do not come together at the
+# end.  Every test prints a plan 1..N and N lines `ok` or `not ok`; `# SKIP reason` marks a skip.  A
+# crash, a time-out, a missing plan and a plan that does not fit the lines are failures of their own.
+# Ends with the skips and their reasons, the failures with what else was said than `ok`, and the line
+# `N passed, N failed, N skipped`.
 set -u
 TIMEFORMAT='%U %S'
 cpus=$(nproc)
@@ -87,7 +89,7 @@ count() {		# KIND: how many of it run
 
 # The kind of test to begin now; nothing where one has to end first.
 next() {
-	local room=$((jobs - ${#running[@]}))
+	local room=$((jobs - ${#running[@]} + $(count waits) / 2))
 	if [ ${#timed[@]} -gt 0 ] || [ "$(count timed)" -gt 0 ]; then
 		[ ${#running[@]} -lt "$cpus" ] || return
 		[ "$(count timed)" -gt 0 ] || { echo timed; return; }

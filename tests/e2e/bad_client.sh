@@ -1,5 +1,7 @@
 #!/bin/bash
 # bad_client.sh - clients that send garbage, half a request or nothing, or do not read
+#
+# run.sh: waits
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 need_root

@@ -46,7 +46,7 @@ wait_in() {
 flow_in() {
 	local n=0 p k
 	for ((k = 0; k < ${3:-4} && n == 0; k++)); do
-		"$root/flows" "$1" 1500 ${2#main} >"$root/flow.$1.$2" 9>&- &
+		"$root/flows" "$1" 700 ${2#main} >"$root/flow.$1.$2" 9>&- &
 		p=$!
 		sleep 0.1
 		while kill -0 "$p" 2>/dev/null; do

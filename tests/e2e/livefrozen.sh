@@ -2,6 +2,8 @@
 # livefrozen.sh - a process that is frozen by its control group keeps nobody waiting, and loses nothing
 #
 # Both kinds of freezer that the system has, and one that freezes while the process is swapped, at each place.
+#
+# run.sh: waits
 cd "$(dirname "$0")/../.." || exit 1
 . tests/e2e/private.bash
 [ "$(id -u)" = 0 ] || skip_all "needs root to change other processes"

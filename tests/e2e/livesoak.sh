@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 T=$(mktemp -d "${TMPDIR:-/tmp}/morph-livesoak.XXXXXX") || exit 1
 trap 'rm -rf "$T"' EXIT
 programs="perl bash sqlite postgres redis nginx"
-PROGRAMS=$programs SOAK_S=${SOAK_S:-4} REPORT=$T/report tests/soak/live.sh >"$T/lines" 2>"$T/said"
+PROGRAMS=$programs SOAK_S=${SOAK_S:-2} REPORT=$T/report tests/soak/live.sh >"$T/lines" 2>"$T/said"
 code=$?
 for p in $programs; do
 	read -r _ in out later gone failed answers errors eintr dropped _ < <(grep "^$p " "$T/lines")

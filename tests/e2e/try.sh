@@ -176,12 +176,6 @@ for user in $users; do
 	rm -rf "$T"/tmp/*
 done
 
-user=$(id -un)
-SECONDS=0
-try -- sleep 300
-is "what does not end is ended" 1 "it took more than 60.0 s"
-[ $SECONDS -lt 200 ] && ok "and soon" || not_ok "and soon: $SECONDS s"
-
 for options in "--time=0" "--time=x" "--nonsense" ""; do
 	[ -z "$options" ] && set -- || set -- $options -- true
 	"$T/bin/morphctl" try "$@" >"$T/out" 2>&1
