@@ -2,44 +2,35 @@
  *
  * Where an instruction of the original forms the address of a table, its image may form the
  * address of the new one.  From there on a register differs between the two runs.  This data
- * flow over the original's instructions follows such registers through the function.  It
- * refuses if anything but the way to the table and the jump uses them.  There is one run for
- * each function that refers to new tables.
+ * flow over the original's instructions follows such registers through a function, and refuses
+ * it if anything but the way to the table and the jump uses them.  flowruns.c says which runs
+ * there are.
  *
  * VALUES    What a register may hold is in values.h.
  *
- * PUSHES    Compilers push a register that differs to align the stack.  The flow follows where
- *           it is on the stack, and popping it there makes a register DIRTY.  Once rsp changes
- *           in other ways than by constants, every pop does.  That nobody reads the slot
- *           otherwise is assumption A8 (verify.c).
+ * PUSHES    Compilers push a register that differs to align the stack.  Popping it from where
+ *           it is makes a register DIRTY; once rsp changes in other ways than by constants,
+ *           every pop does.  That nobody reads the slot otherwise is assumption A8 (verify.c).
  * SPILLS    of a register that is UPPER are in spill.c.  All other memory may be seen by
  *           anybody, and must not differ.
  *
  * EDGES     The flow follows direct branches, tables and fall-through.  A jump or fall to
  *           another function's entry ends it, as does an indirect jump with the frame of a
- *           function's entry (a tail call), or through a slot that holds a function's address,
- *           whatever the unwind table says: that of .plt may be an expression.  Any other
- *           indirect jump goes on in original code, of which nobody knows where: no register
+ *           function's entry (a tail call), or through a slot that holds a function's address.
+ *           Any other one goes on in original code, of which nobody knows where: no register
  *           may differ there.  What nothing else leads to is followed from where it begins.
  * CALLS     that never come back (returns.c) end the flow.  So does one that ends a range if
  *           another function's code follows.  After other calls what the callee overwrites
  *           (callwrites.c) is SAME and the flags unused.
  * ARGUMENTS that differ are refused at calls, as long as no jump by a table has come since the
- *           base was formed.  What a jump has left behind in such a register is no argument
- *           (assumption A8).
+ *           base was formed.  What one has left behind there is no argument (assumption A8).
  * SHIFTED   Loads by the address of an original table (shift.c) need to know that address, so
  *           for them all ways into the images are followed.
- * LENGTH    Each load from a new table reads an entry that was followed (tablelengths.c).
- * CASES     Other parts ask where a function may go by its tables that stay.  They are
- *           followed as if nothing differed: for each load comparisons must bound the index,
- *           else nothing is shown of any of them.
  * PADS      Every instruction with a landing pad leads there, as a call leads to what follows.
  *
  * Tested by tests/unit/verify/test_dataflow.c, test_casetables.c, test_accepted.c and
  * test_shift.c.
  */
-#include <stdlib.h>
-
 #include "verify/flow.h"
 #include "verify/lookup.h"
 #include "verify/tableentries.h"
@@ -58,12 +49,16 @@ static uint32_t add_range(struct flow *f, uint32_t fde)
 	r.node_addr = arena_array(f->a, n, sizeof(*r.node_addr));
 	n = 0;
 	for (uint64_t off = 0; off < code.n; off++) {
-		if (!verify_is_start(f->v, o->addr + off) ||
-		    !effect_decode(bytes_at(code, off, code.n - off), o->addr + off,
-				   &r.node[n].e))
+		vaddr addr = o->addr + off;
+		struct node *node = &r.node[n];
+
+		if (!verify_is_start(f->v, addr) ||
+		    !effect_decode(bytes_at(code, off, code.n - off), addr, &node->e))
 			continue;
-		r.node_addr[n] = o->addr + off;
-		r.node[n].shift = vshift_at(&f->v->uses, o->addr + off);
+		if (effect_is_null_store(&node->e, bytes_at(code, off, code.n - off)))
+			node->e.reads = node->e.low_reads = node->e.word_reads = 0;
+		r.node_addr[n] = addr;
+		node->shift = vshift_at(&f->v->uses, addr);
 		r.at[off] = ++n;
 	}
 	r.n = n;
@@ -457,8 +452,8 @@ static void enter(struct flow *f, const struct vfde *fde, bool fragment)
 	f->outside = false;
 }
 
-static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uint32_t *member,
-		   uint32_t nmember)
+int vflow_all(struct flow *f, const uint32_t *former, uint32_t n, const uint32_t *member,
+	      uint32_t nmember)
 {
 	const struct vformer *all = f->v->uses.formers.v;
 	struct place p;
@@ -474,8 +469,7 @@ static int run_all(struct flow *f, const uint32_t *former, uint32_t n, const uin
 	return follow_rest(f, former, n);
 }
 
-/* Puts all ways down once more, this time in f->graph. */
-static int collect_ways(struct flow *f)
+int vflow_ways(struct flow *f)
 {
 	struct vgraph *g = &f->graph;
 	const struct range *last = &f->ranges.v[f->ranges.n - 1];
@@ -497,204 +491,12 @@ static int collect_ways(struct flow *f)
 		for (uint32_t i = 0; i < f->ranges.v[r].n; i++)
 			g->open[f->ranges.v[r].first + i] = f->ranges.v[r].node[i].open;
 	vgraph_close(g);
+	f->collecting = false;
 	return 0;
 }
 
-static void end_run(struct flow *f)
+int vflow_again(struct flow *f)
 {
-	for (uint32_t i = 0; i < f->fdes.n; i++)
-		f->v->flow.range_of[f->fdes.v[i]] = 0;
-	arena_reset(f->a);
-}
-
-static int check_lengths(struct flow *f)
-{
-	for (bool more = true; more; ) {
-		more = false;
-		if (collect_ways(f) < 0 || verify_check_lengths(f, &more) < 0)
-			return -1;
-		f->collecting = false;
-		if (more)
-			queue_all(f);
-		if (run(f) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* uses.formers[former[0 .. n)], ascending, are in the group of FDEs member[], as are some loads
- * of uses.shifted[], perhaps. */
-static int follow_group(struct verify *v, const uint32_t *former, uint32_t n,
-			const uint32_t *member, uint32_t nmember)
-{
-	const struct vformer *all = v->uses.formers.v;
-	struct flow f = { .v = v, .a = v->run };
-
-	f.tables = (struct vtables){ .v = v, .a = f.a, .group = verify_group(v, member[0]) };
-	for (uint32_t i = 0; i < n; i++)
-		if (i == 0 || all[former[i]].table != all[former[i - 1]].table)
-			vtables_claim(&f.tables, &v->map.table[all[former[i]].table]);
-	int rc = run_all(&f, former, n, member, nmember);
-	if (rc == 0 && f.ranges.n > 0)
-		rc = check_lengths(&f);
-	v->flow.followed[f.tables.group] = true;
-	if (f.unknown || f.stays)
-		vec_push(v->a, &v->flow.stays, member[0]);
-	end_run(&f);
-	return rc;
-}
-
-struct by_group {
-	uint32_t group, item;
-};
-
-static int by_group_cmp(const void *x, const void *y)
-{
-	const struct by_group *a = x, *b = y;
-
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	return (a->item > b->item) - (a->item < b->item);
-}
-
-/* All FDEs, those of a group together. */
-static struct by_group *sort_members(struct verify *v)
-{
-	struct by_group *m = arena_array(v->a, v->ocfi.nfde, sizeof(*m));
-
-	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
-		m[i] = (struct by_group){ verify_group(v, i), i };
-	qsort(m, v->ocfi.nfde, sizeof(*m), by_group_cmp);
-	return m;
-}
-
-/* What refers to new tables: formers, and behind them shifted loads; those of a group
- * together. */
-static struct by_group *sort_users(struct verify *v, uint32_t *n)
-{
-	const struct vtableuses *uses = &v->uses;
-	struct by_group *order;
-	uint32_t first = uses->formers.n;
-
-	*n = first + uses->shifted.n;
-	order = arena_array(v->a, *n, sizeof(*order));
-	for (uint32_t i = 0; i < *n; i++) {
-		uint32_t fde = i < first ? uses->formers.v[i].fde :
-					   vcfi_find(&v->ocfi, uses->shifted.v[i - first].addr);
-
-		order[i] = (struct by_group){ verify_group(v, fde), i };
-	}
-	if (*n)
-		qsort(order, *n, sizeof(*order), by_group_cmp);
-	return order;
-}
-
-/* Who is in the image of block i - 1 gets to that of block i; who is in its original, to the
- * original of that. */
-static bool runs_on(const struct verify *v, uint32_t i)
-{
-	const struct blockmap_block *b = &v->map.block[i], *before = b - 1;
-
-	return v->uses.falls[i - 1] && before->orig + before->orig_size == b->orig &&
-	       before->gen + before->gen_size == b->gen &&
-	       !verify_has_entry(v, v->map.orig_base + b->orig);
-}
-
-static void find_stretches(struct verify *v)
-{
-	uint32_t *first = arena_array(v->a, v->map.nblock, sizeof(*first));
-
-	for (uint32_t i = 0; i < v->map.nblock; i++)
-		first[i] = i && runs_on(v, i) ? first[i - 1] : i;
-	v->flow.stretch = first;
-}
-
-/* One run of the data flow per function that refers to new tables. */
-int verify_dataflow(struct verify *v)
-{
-	uint32_t n, at = 0;
-	const struct by_group *order = sort_users(v, &n), *members = sort_members(v);
-	uint32_t *former = arena_array(v->a, v->uses.formers.n, sizeof(*former));
-	uint32_t *member = arena_array(v->a, v->ocfi.nfde, sizeof(*member));
-
-	find_stretches(v);
-	v->flow.followed = arena_array(v->a, v->ocfi.nfde, sizeof(*v->flow.followed));
-	v->flow.range_of = arena_array(v->a, v->ocfi.nfde, sizeof(*v->flow.range_of));
-	for (uint32_t i = 0, k; i < n; i = k) {
-		uint32_t nmember = 0, nformer = 0;
-
-		for (k = i; k < n && order[k].group == order[i].group; k++)
-			if (order[k].item < v->uses.formers.n)
-				former[nformer++] = order[k].item;
-		while (members[at].group < order[i].group)
-			at++;
-		while (at < v->ocfi.nfde && members[at].group == order[i].group)
-			member[nmember++] = members[at++].item;
-		if (follow_group(v, former, nformer, member, nmember) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* Gives each table the entries that are shown, until no way is new: 1.  0: not all are. */
-static int show_all(struct flow *f)
-{
-	for (bool grown = true; grown; ) {
-		if (f->ranges.n == 0 || f->unknown)
-			return 0;
-		if (collect_ways(f) < 0)
-			return -1;
-		grown = false;
-		for (uint32_t i = 0; i < f->tables.all.n; i++) {
-			struct vtable *t = &f->tables.all.v[i];
-			uint32_t n = verify_shown_entries(f, t);
-
-			if (n < t->nentry)
-				return 0;
-			grown |= n > t->nentry;
-			t->shown |= n > t->nentry;
-			t->nentry = n;
-		}
-		f->collecting = false;
-		queue_all(f);
-		if (run(f) < 0)
-			return -1;
-	}
-	return 1;
-}
-
-static int note_cases(struct verify *v, const struct vtable *t, uint32_t fde)
-{
-	vaddr end = t->addr + (uint64_t)t->nentry * blockmap_entry_size(t->kind), to;
-
-	if (!t->shown)			/* they were known to entries.c */
-		return 0;
-	for (uint32_t i = 0; i < t->nentry; i++) {
-		if (!verify_table_entry(&v->orig, t->addr, t->kind, i, &to))
-			continue;
-		if (verify_is_cut(v, to))
-			return refuse(v,
-				      "entry %u of the jump table at 0x%llx leads to 0x%llx, "
-				      "inside an entry jump", i, ULL(t->addr), ULL(to));
-		verify_note_met(v, to);
-	}
-	vec_push(v->a, &v->walk.extents, ((struct vextent){ t->addr, end, t->kind, fde }));
-	return 0;
-}
-
-int verify_show_cases(struct verify *v, uint32_t fde)
-{
-	struct flow f = { .v = v, .a = v->run };
-	uint32_t n = 0, *member = arena_array(f.a, v->ocfi.nfde, sizeof(*member));
-
-	f.tables = (struct vtables){ .v = v, .a = f.a, .group = verify_group(v, fde) };
-	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
-		if (verify_group(v, i) == f.tables.group)
-			member[n++] = i;
-	int rc = run_all(&f, NULL, 0, member, n);
-	int shown = rc == 0 ? show_all(&f) : 0;
-	for (uint32_t i = 0; rc == 0 && shown > 0 && i < f.tables.all.n; i++)
-		rc = note_cases(v, &f.tables.all.v[i], fde);
-	end_run(&f);
-	return rc < 0 || shown < 0 ? -1 : 0;
+	queue_all(f);
+	return run(f);
 }

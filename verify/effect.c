@@ -200,6 +200,18 @@ static bool is_absolute(const ZydisDecodedOperand *mem)
 	       mem->mem.scale == 8 && mem->mem.disp.has_displacement;
 }
 
+/* Is written to, and all of it lies where null pointers lead. */
+static bool is_null(const ZydisDecodedOperand *op)
+{
+	enum { PAGE = 4096 };
+
+	return (op->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE) &&
+	       op->type == ZYDIS_OPERAND_TYPE_MEMORY && op->mem.type == ZYDIS_MEMOP_TYPE_MEM &&
+	       op->mem.base == ZYDIS_REGISTER_NONE && op->mem.index == ZYDIS_REGISTER_NONE &&
+	       plain_segment(op) && op->mem.disp.value >= 0 &&
+	       op->mem.disp.value + op->size / 8 <= PAGE;
+}
+
 static void set_op(struct effect *e, enum effect_op op, int a, int b, int c)
 {
 	e->op = (uint8_t)op;
@@ -493,6 +505,7 @@ static bool ask(struct bytes code, const struct insn *insn, struct effect *out)
 		return true;		/* the operands of ud1 are never read */
 	for (int i = 0; i < f.in.operand_count; i++) {
 		add_operand(&e, &f.op[i], keeps_for_zero(&f));
+		e.null |= is_null(&f.op[i]);
 		/* Not every string instruction is said to move its address registers on. */
 		if (f.in.meta.category == ZYDIS_CATEGORY_STRINGOP &&
 		    f.op[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
@@ -559,4 +572,12 @@ bool effect_decode(struct bytes code, vaddr addr, struct effect *out)
 	if (insn.field)
 		set_target(out, &insn, target);
 	return true;
+}
+
+bool effect_is_null_store(const struct effect *e, struct bytes code)
+{
+	static const uint8_t ud2[] = { 0x0f, 0x0b };
+	struct bytes behind = bytes_at(code, e->len, sizeof(ud2));
+
+	return e->null && behind.n == sizeof(ud2) && memcmp(behind.p, ud2, sizeof(ud2)) == 0;
 }

@@ -43,6 +43,7 @@ struct effect {
 	uint8_t repeats;	/* flags written if rcx is not 0: a repeated comparison */
 	/* it may read or write memory, or end in a fault for another reason */
 	bool faults;
+	bool null;		/* writes to the first page of memory, by a constant address */
 	bool fetches;		/* kills has what a mov of 64 bits reads, but not by %fs, %gs */
 	bool sets_count;	/* rcx becomes a constant other than 0 */
 	bool frame, frame_read;	/* disp(%rsp) is an operand, and is read */
@@ -60,5 +61,8 @@ struct effect {
 
 /* False when `code` does not begin with a whole instruction that the decoder knows. */
 bool effect_decode(struct bytes code, vaddr addr, struct effect *out);
+/* A store by a null pointer with ud2 behind it, as compilers leave of what has no meaning: it
+ * faults before it stores anything.  `code` begins with the instruction. */
+bool effect_is_null_store(const struct effect *e, struct bytes code);
 
 #endif

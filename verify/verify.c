@@ -69,7 +69,9 @@
  *       (verify_goes_on()).  A call comes back to the instruction behind it, if at all, or
  *       behind a return of one byte there (code.c leaves such code alone).  Reason: compilers
  *       know no other way, but for -fsplit-stack.  Data behind a trap nothing leads to
- *       (behindtraps.c); data behind a call are not seen.  [test_assumptions.c, knows_flow.sh]
+ *       (behindtraps.c); data behind a call are not seen.  Nobody maps the page at address 0,
+ *       so that a store there in front of ud2 faults (dataflow.c asks effect_is_null_store()).
+ *       [test_assumptions.c, test_dataflow.c, knows_flow.sh]
  *   A4  Addresses of code in code loaded at any address are formed by `lea ADDRESS(%rip)` of
  *       64 bits, or as a distance of 64 bits from the GOT.  Reason: the psABI's code models
  *       have no other forms.  Any other operand that yields a redirected pointer is refused

@@ -1,7 +1,7 @@
 /* test_dataflow.c - what comes from the address of a new jump table goes to its jump only
  *
  * Generations of tests/asm/filler.s; its functions stores_* use two tables one after the other.
- * In tests/asm/chosen.s control leaves by a stub.
+ * In tests/asm/chosen.s control leaves by a stub, in nullstore.s it faults.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -177,6 +177,29 @@ static void a_stub_of_a_chosen_function_ends_the_flow(void **state)
 		      "uses what comes from the address");
 }
 
+/* The store of what the jump left in %rax; the original stores another register. */
+static void expect_null_store(const char *flags, const char *why)
+{
+	enum { STORE = 7, MODRM = 2, RSI = 0x34, RAX = 0x04 };
+	struct spoil m = spoil_make_as("nullstore", flags, 1);
+
+	assert_int_equal(m.map.ntable, 1);
+	spoil_change(&m, spoil_insn(&m, "switching", STORE), MODRM, RSI, RAX);
+	spoil_expect(&m, why);
+}
+
+static void a_store_by_a_null_pointer_stores_nothing(void **state)
+{
+	static const char why[] = "uses what comes from the address";
+
+	(void)state;
+	expect_null_store("-shared", NULL);
+	expect_null_store("-shared -Wa,--defsym,PLACE=0xff8", NULL);
+	expect_null_store("-shared -Wa,--defsym,PLACE=0xff9", why);
+	expect_null_store("-shared -Wa,--defsym,PLACE=-8", why);
+	expect_null_store("-shared -Wa,--defsym,RUNS_ON=1", why);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +208,7 @@ int main(void)
 		cmocka_unit_test(a_new_table_has_all_entries),
 		cmocka_unit_test(an_entry_may_lead_to_no_instruction),
 		cmocka_unit_test(a_stub_of_a_chosen_function_ends_the_flow),
+		cmocka_unit_test(a_store_by_a_null_pointer_stores_nothing),
 		cmocka_unit_test(images_are_of_one_stretch_where_both_texts_run_on),
 	};
 
