@@ -3,13 +3,15 @@
  * A register that holds the address of a jump table is mostly dead at the next call, and what
  * the code after the call does with its remains says nothing about the table.  The calling
  * convention lets callees overwrite nine registers.  But a compiler that sees a callee may rely
- * on registers that the callee does not write.  So a call of code in the same file overwrites
- * only those of the nine that the callee writes on some path; a call through a pointer or to
- * another file overwrites all nine.
+ * on registers that the callee does not write.  So a call of code in the same file seems to
+ * overwrite only those of the nine that the callee writes on some path; a call through a
+ * pointer or to another file, all nine.
  *
- * The safe error is to name too few registers: then a difference lives on and may be refused.
- * That is what happens for calls nested deeper than MAX_DEPTH and code without an FDE of its
- * own.  Each function is looked at once, when a call of it is met.
+ * With too few registers a difference lives on and may be refused.  With too many it may live
+ * on unseen: the callee has pushed and popped a register, or one behind a pointer keeps more
+ * than the convention says (preserve_most; TLS descriptors).  values.c lets nobody jump by such
+ * a one (KEPT).  Too few are named for calls nested deeper than MAX_DEPTH and code without an
+ * FDE of its own.  Each function is looked at once, when a call of it is met.
  *
  * Tested by tests/unit/verify/test_returns.c.
  */

@@ -20,10 +20,11 @@
  *           Any other one goes on in original code, of which nobody knows where: no register
  *           may differ there.  What nothing else leads to is followed from where it begins.
  * CALLS     that never come back (returns.c) end the flow.  So does one that ends a range if
- *           another function's code follows.  After other calls what the callee overwrites
- *           (callwrites.c) is SAME and the flags unused.
+ *           another function's code follows.  After other calls what the callee seems to
+ *           overwrite (callwrites.c) is SAME, or KEPT, and the flags unused.
  * ARGUMENTS that differ are refused at calls, as long as no jump by a table has come since the
- *           base was formed.  What one has left behind there is no argument (assumption A8).
+ *           base was formed.  What one has left behind there is no argument, nor is what a tail
+ *           call or a return leaves behind an argument or a result (assumption A8).
  * SHIFTED   Loads by the address of an original table (shift.c) need to know that address, so
  *           for them all ways into the images are followed.
  * PADS      Every instruction with a landing pad leads there, as a call leads to what follows.
@@ -159,7 +160,7 @@ static int jump(struct flow *f, const struct effect *e, vaddr addr, const struct
 
 		if (x.kind == TARGET)
 			return jump_by_table(f, x.table, regs);
-		if (vvalue_differs(&f->tables, x))
+		if (vvalue_differs(&f->tables, x) || vvalue_is_sum(x))
 			return vtables_misuse(&f->tables, addr);
 	}
 	if (verify_is_chosen(&f->v->calls, e->slot))

@@ -523,6 +523,7 @@ static bool ask(struct bytes code, const struct insn *insn, struct effect *out)
 			e.flags_written = 0;
 	}
 	e.sets_count = sets_count(&f);
+	e.kernel = f.in.mnemonic == ZYDIS_MNEMONIC_SYSCALL;
 	e.faults = may_fault(&f);
 	if (ignores_operand(&f))
 		e.reads = e.low_reads = e.word_reads = 0;

@@ -43,6 +43,7 @@ struct effect {
 	uint8_t repeats;	/* flags written if rcx is not 0: a repeated comparison */
 	/* it may read or write memory, or end in a fault for another reason */
 	bool faults;
+	bool kernel;		/* syscall */
 	bool null;		/* writes to the first page of memory, by a constant address */
 	bool fetches;		/* kills has what a mov of 64 bits reads, but not by %fs, %gs */
 	bool sets_count;	/* rcx becomes a constant other than 0 */

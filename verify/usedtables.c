@@ -12,7 +12,7 @@
 
 bool vvalue_differs(const struct vtables *vt, struct value x)
 {
-	if (x.kind == SAME || x.kind == SCALED)
+	if (x.kind == SAME || x.kind == SCALED || x.kind == KEPT)
 		return false;
 	if (x.kind == UPPER || x.kind == DIRTY)
 		return true;

@@ -7,7 +7,8 @@
  */
 #include "verify/values.h"
 
-enum { RCX = 1, RDX = 2 };
+enum { RCX = 1, RDX = 2, R11 = 11 };
+enum { A_BASE, AN_ENTRY, A_SUM };	/* struct value.step */
 
 static struct value lose(const struct vtables *vt, struct value x)
 {
@@ -20,6 +21,11 @@ static bool is_entry(struct value x)
 	return x.kind == LOADED || x.kind == WORD;
 }
 
+bool vvalue_is_sum(struct value x)
+{
+	return x.kind == KEPT && x.step == A_SUM;
+}
+
 static bool same_line(struct line x, struct line y)
 {
 	return x.image == y.image && x.table == y.table;
@@ -28,8 +34,8 @@ static bool same_line(struct line x, struct line y)
 static bool equal(struct value x, struct value y)
 {
 	return x.kind == y.kind && x.through == y.through && x.bits == y.bits &&
-	       x.loose == y.loose && x.fresh == y.fresh && x.table == y.table &&
-	       same_line(x.line, y.line);
+	       x.step == y.step && x.loose == y.loose && x.fresh == y.fresh &&
+	       x.table == y.table && same_line(x.line, y.line);
 }
 
 /* How many of the lowest bits are the same. */
@@ -38,11 +44,18 @@ static uint8_t same_bits(const struct vtables *vt, struct value x)
 	return !vvalue_differs(vt, x) ? 64 : x.kind == UPPER ? x.bits : 0;
 }
 
+static struct value kept(uint8_t step)
+{
+	return (struct value){ .kind = KEPT, .step = step };
+}
+
 /* What is known of a register that holds one or the other of two unequal values. */
 static struct value meet(const struct vtables *vt, struct value x, struct value y)
 {
 	uint8_t a = same_bits(vt, x), b = same_bits(vt, y), least = a < b ? a : b;
 
+	if (least == 64 && (x.kind == KEPT || y.kind == KEPT))
+		return kept(x.step > y.step ? x.step : y.step);
 	if (least == 64)
 		return (struct value){ .kind = SAME };
 	return least ? (struct value){ .kind = UPPER, .bits = least } :
@@ -122,6 +135,8 @@ static struct value sum(const struct vtables *vt, struct value x, uint8_t a, str
 		return (struct value){ .kind = TARGET, .table = x.table, .fresh = x.fresh };
 	if (belong(vt, y, x, a))
 		return (struct value){ .kind = TARGET, .table = y.table, .fresh = y.fresh };
+	if (x.kind == KEPT && y.kind == KEPT && x.step != y.step)
+		return kept(A_SUM);
 	return meet(vt, x, y);
 }
 
@@ -155,6 +170,8 @@ static int load(struct vtables *vt, enum value_kind kind, uint8_t b, uint8_t a, 
 			out->line = r[b].line;
 	} else if (vvalue_differs(vt, r[b])) {
 		return vtables_misuse(vt, addr);
+	} else if (r[b].kind == KEPT) {
+		*out = kept(AN_ENTRY);
 	}
 	return 0;
 }
@@ -170,9 +187,11 @@ static int load_sum(struct vtables *vt, const struct effect *e, vaddr addr,
 		return load(vt, WORD, base, e->a, addr, r, out);
 	if (vt->shift)
 		return vtables_misuse(vt, addr);
-	return vvalue_differs(vt, r[e->b]) || vvalue_differs(vt, r[e->c])
-		       ? vtables_misuse(vt, addr)
-		       : 0;
+	if (vvalue_differs(vt, r[e->b]) || vvalue_differs(vt, r[e->c]))
+		return vtables_misuse(vt, addr);
+	if (r[e->b].kind == KEPT || r[e->c].kind == KEPT)
+		*out = kept(AN_ENTRY);
+	return 0;
 }
 
 /* The register that an entry refers to must not be the one it is extended into. */
@@ -186,6 +205,8 @@ static int extend(struct vtables *vt, const struct effect *e, vaddr addr, const 
 			*out = lose(vt, *out);
 		return 0;
 	}
+	if (r[e->b].kind == KEPT)
+		*out = r[e->b];
 	return vvalue_differs(vt, r[e->b]) ? vtables_misuse(vt, addr) : 0;
 }
 
@@ -354,13 +375,26 @@ static uint64_t move_stack(uint64_t pushed, const struct effect *e)
 	return n <= -64 ? top : pushed >> -n | top << (64 + n);
 }
 
+/* One of these registers has a base, an entry or a target that no jump has used. */
+static bool has_fresh(const struct vtables *vt, const struct regs *regs, uint16_t mask)
+{
+	for (int i = 0; i < NGPR; i++)
+		if ((mask >> i & 1) && regs->r[i].fresh && vvalue_differs(vt, regs->r[i]))
+			return true;
+	return false;
+}
+
 int vregs_apply(struct vtables *vt, const struct effect *e, struct line line, vaddr addr,
 		struct regs *regs)
 {
+	/* rdx rsi rdi r8 r9 r10 */
+	enum { TO_KERNEL = 1 << RDX | 3 << 6 | 7 << 8 };
 	struct value result;
 	uint16_t written = e->kills | e->clobbers;
+	bool told = e->kernel && regs->flags;	/* it has the flags in r11 */
 
-	if (!reads_same(vt, e, regs) || (e->flags_read & regs->flags) ||
+	if ((e->kernel && has_fresh(vt, regs, TO_KERNEL)) || !reads_same(vt, e, regs) ||
+	    (e->flags_read & regs->flags) ||
 	    (e->op != FX_RELOAD && 8u * e->span > vspill_same_bits(vt, e) && e->frame_read))
 		return vtables_misuse(vt, addr);
 	if (vt->shift && e->op != FX_LOAD && e->op != FX_WORD && e->op != FX_WORD_SUM)
@@ -386,9 +420,12 @@ int vregs_apply(struct vtables *vt, const struct effect *e, struct line line, va
 	} else if (e->op != FX_NONE && e->op != FX_SPILL && e->op != FX_JUMP &&
 		   e->op != FX_JUMP_TABLE) {
 		regs->r[e->a] = result;
-		if ((e->op == FX_ADD || e->op == FX_BITS) && vvalue_differs(vt, result))
+		if ((e->op == FX_ADD || e->op == FX_BITS || e->op == FX_LOW_BITS) &&
+		    vvalue_differs(vt, result))
 			regs->flags |= e->flags_written;
 	}
+	if (told)
+		regs->r[R11] = (struct value){ .kind = DIRTY };
 	return 0;
 }
 
@@ -397,23 +434,34 @@ int vregs_pass(struct vtables *vt, const struct regs *regs, vaddr addr)
 	/* rcx rdx rsi rdi r8 r9 */
 	enum { ARGUMENTS = 1 << RCX | 1 << RDX | 3 << 6 | 3 << 8 };
 
-	for (int i = 0; i < NGPR; i++)
-		if ((ARGUMENTS >> i & 1) && regs->r[i].fresh &&
-		    vvalue_differs(vt, regs->r[i]))
-			return vtables_misuse(vt, addr);
-	return 0;
+	return has_fresh(vt, regs, ARGUMENTS) ? vtables_misuse(vt, addr) : 0;
+}
+
+/* What may be in a register that a call seems to overwrite. */
+static struct value behind_call(const struct vtables *vt, struct value x)
+{
+	bool differs = vvalue_differs(vt, x);
+
+	if (x.kind == KEPT)
+		return x;
+	if (differs && (x.kind == BASE || is_entry(x)))
+		return kept(x.kind == BASE ? A_BASE : AN_ENTRY);
+	return (struct value){ .kind = SAME };
 }
 
 void vregs_return(const struct vtables *vt, uint16_t written, struct regs *regs)
 {
+	struct value behind[NGPR];
+
+	for (int i = 0; i < NGPR; i++)
+		behind[i] = behind_call(vt, regs->r[i]);
 	vregs_transfer(vt, regs);
 	forget_copies(vt, regs, written);
 	for (int i = 0; i < NGPR; i++)
 		if (written >> i & 1)
-			regs->r[i] = (struct value){ .kind = SAME };
+			regs->r[i] = behind[i];
 		else if (VERIFY_CALLER_SAVED >> i & 1)
 			regs->r[i].loose = regs->r[i].kind == BASE;
 	regs->flags = 0;
 	regs->count = false;
 }
-

@@ -7,6 +7,17 @@
  *   LOADED t  an entry of that same table, read through register `r`, which still has the base
  *   WORD t    the same before it is sign-extended
  *   SCALED    equal in both runs, and a multiple of 4: the offset of an entry
+ *   KEPT      equal in both runs, unless a call has kept what it seems to overwrite, the
+ *             address of a new table or an entry: no jump goes by such a one.  `step`: 0 a
+ *             base, 1 an entry, 2 their sum
+ *   BASE t    the original has the address of table t, the generation that or the new one's, if
+ *             t is claimed; `loose`: or both have something else that is the same
+ *   LOADED t  an entry of that same table, read through register `r`, which still has the base
+ *   WORD t    the same before it is sign-extended
+ *   SCALED    equal in both runs, and a multiple of 4: the offset of an entry
+ *   KEPT      equal in both runs, unless a call has kept what it seems to overwrite, the
+ *             address of a new table or an entry: no jump goes by such a one.  `step`: 0 a
+ *             base, 1 an entry, 2 their sum
  *   TARGET t  base plus entry, or the entry of an absolute table: may be jumped to, for the new
  *             entry leads where the old one leads (casetables.c)
  *   UPPER     may differ but for its lowest `bits`, 8 or 16 (sete %dl); those may be used
@@ -27,7 +38,7 @@
 #include "verify/effect.h"
 #include "verify/parts.h"
 
-enum value_kind { SAME, SCALED, BASE, LOADED, WORD, TARGET, UPPER, DIRTY };
+enum value_kind { SAME, SCALED, KEPT, BASE, LOADED, WORD, TARGET, UPPER, DIRTY };
 enum { NGPR = 16 };
 
 /* Two instructions of one image, or of images that run straight on from one to the next as
@@ -48,6 +59,7 @@ struct value {
 	 * of, 0 if none */
 	uint8_t through;
 	uint8_t bits;		/* UPPER: how many are the same */
+	uint8_t step;		/* KEPT */
 	bool loose;		/* BASE: a call may have overwritten it */
 	/* no jump by a table has come since the base was formed, or the entry read */
 	bool fresh;
@@ -99,6 +111,8 @@ bool vtables_find(struct vtables *vt, vaddr addr, uint32_t kind, uint32_t *numbe
 uint32_t vtables_claim(struct vtables *vt, const struct blockmap_table *m);
 /* usedtables.c: the two runs may have different values. */
 bool vvalue_differs(const struct vtables *vt, struct value x);
+/* Perhaps what a call has kept: the address of a new table and an entry of it. */
+bool vvalue_is_sum(struct value x);
 /* usedtables.c: refuses the instruction at addr, which uses such a value; -1. */
 int vtables_misuse(struct vtables *vt, vaddr addr);
 
@@ -111,7 +125,7 @@ void vregs_transfer(const struct vtables *vt, struct regs *regs);
 /* A call of the instruction at addr gets arguments: -1 when one is a base, an entry or a target
  * that no jump has used. */
 int vregs_pass(struct vtables *vt, const struct regs *regs, vaddr addr);
-/* Behind a call that overwrites registers `written`, or at a landing pad. */
+/* Behind a call that seems to overwrite registers `written`, or at a landing pad. */
 void vregs_return(const struct vtables *vt, uint16_t written, struct regs *regs);
 /* Effect of the instruction at addr; `line` says where it forms a base.  -1 when it misuses
  * one. */

@@ -224,6 +224,115 @@ static void what_two_ways_disagree_about_is_dirty(void **state)
 	assert_false(vregs_join(&vt, &regs, &other));
 }
 
+/* A call seems to overwrite %rax and %rdx, and perhaps does not. */
+static void set_kept(bool word)
+{
+	const struct effect load = { .op = word ? FX_WORD : FX_LOAD, .a = RCX, .b = RAX,
+				     .kills = bit(RCX) };
+	const struct effect extend = { .op = FX_EXTEND, .a = RCX, .b = RCX,
+				       .kills = bit(RCX) };
+
+	set(RAX, (struct value){ .kind = BASE });
+	vregs_return(&vt, bit(RAX) | bit(RDX), &regs);
+	assert_int_equal(regs.r[RAX].kind, KEPT);
+	assert_int_equal(apply((struct effect){ .reads = bit(RAX) }), 0);	/* a result */
+	assert_int_equal(apply((struct effect){ .op = FX_COPY, .a = RBX, .b = RAX,
+						.kills = bit(RBX) }), 0);
+	assert_int_equal(apply(load), 0);
+	if (word)
+		assert_int_equal(apply(extend), 0);
+}
+
+static void what_a_call_may_have_kept_is_no_dispatch(void **state)
+{
+	const struct effect add = { .op = FX_ADD, .a = RCX, .b = RBX, .clobbers = bit(RCX) };
+	const struct effect sum = { .op = FX_SUM, .a = RDX, .b = RCX, .c = RAX,
+				    .kills = bit(RDX) };
+	struct regs other = { .seen = true };
+
+	(void)state;
+	for (int word = 0; word < 2; word++) {
+		regs = (struct regs){ .seen = true };
+		set_kept(word);
+		assert_false(vvalue_is_sum(regs.r[RBX]) || vvalue_is_sum(regs.r[RCX]));
+		assert_int_equal(apply(sum), 0);
+		assert_true(vvalue_is_sum(regs.r[RDX]));
+		assert_int_equal(apply(add), 0);
+		assert_true(vvalue_is_sum(regs.r[RCX]));
+		vregs_return(&vt, bit(RCX), &regs);
+		assert_true(vvalue_is_sum(regs.r[RCX]));
+		vregs_join(&vt, &regs, &other);		/* or it was overwritten */
+		assert_true(vvalue_is_sum(regs.r[RCX]));
+	}
+	set(RAX, (struct value){ .kind = BASE, .table = 1 });	/* equal in both runs */
+	vregs_return(&vt, bit(RAX), &regs);
+	assert_int_equal(regs.r[RAX].kind, SAME);
+	set(RAX, (struct value){ .kind = TARGET });
+	vregs_return(&vt, bit(RAX), &regs);
+	assert_int_equal(regs.r[RAX].kind, SAME);
+}
+
+static void nor_is_an_entry_that_it_may_have_kept(void **state)
+{
+	const struct effect add = { .op = FX_ADD, .a = RDX, .b = RAX, .clobbers = bit(RDX) };
+
+	(void)state;
+	set(RAX, (struct value){ .kind = BASE });
+	set(RDX, (struct value){ .kind = LOADED, .through = RAX });
+	vregs_return(&vt, bit(RAX) | bit(RDX), &regs);
+	assert_int_equal(apply(add), 0);
+	assert_true(vvalue_is_sum(regs.r[RDX]));
+}
+
+static void a_sum_with_what_is_offset_by_a_register_is_none(void **state)
+{
+	const struct effect load = { .op = FX_WORD_SUM, .a = RCX, .b = RAX, .c = RBX,
+				     .kills = bit(RCX) };
+
+	(void)state;
+	set_kept(false);
+	set(RBX, (struct value){ .kind = SCALED });
+	assert_int_equal(apply(load), 0);
+	assert_int_equal(regs.r[RCX].kind, KEPT);
+	assert_false(vvalue_is_sum(regs.r[RCX]));
+}
+
+static void the_kernel_sees_no_base_and_tells_no_flags(void **state)
+{
+	enum { RSI = 6, RDI = 7, R11 = 11, FLAG = 1 };
+	const struct effect call = { .kernel = true, .clobbers = bit(RCX) | bit(R11) };
+
+	(void)state;
+	regs.flags = FLAG;
+	set(RDI, (struct value){ .kind = BASE, .table = 1, .fresh = true });
+	set(RSI, (struct value){ .kind = BASE });	/* left by a jump */
+	assert_int_equal(apply(call), 0);
+	assert_int_equal(regs.r[R11].kind, DIRTY);
+	set(RSI, (struct value){ .kind = BASE, .fresh = true });
+	assert_int_equal(apply(call), -1);
+	regs = (struct regs){ .seen = true };
+	assert_int_equal(apply(call), 0);
+	assert_int_equal(regs.r[R11].kind, SAME);
+}
+
+/* A mask that leaves more than what is the same leaves the flags unlike. */
+static void flags_tell_of_the_bits_that_are_left(void **state)
+{
+	enum { FLAG = 1 };
+	struct effect mask = { .op = FX_LOW_BITS, .a = RAX, .b = RAX, .clobbers = bit(RAX),
+			       .flags_written = FLAG, .value = 0xff };
+
+	(void)state;
+	set(RAX, (struct value){ .kind = UPPER, .bits = 8 });
+	assert_int_equal(apply(mask), 0);
+	assert_int_equal(regs.flags, 0);
+	set(RAX, (struct value){ .kind = UPPER, .bits = 8 });
+	mask.value = 0x1ff;
+	assert_int_equal(apply(mask), 0);
+	assert_int_equal(regs.flags, FLAG);
+	assert_int_equal(apply((struct effect){ .flags_read = FLAG }), -1);
+}
+
 #define EACH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -242,6 +351,11 @@ int main(void)
 		EACH(a_base_is_not_spilled),
 		EACH(nothing_is_spilled_where_the_frame_is_not_known),
 		EACH(what_two_ways_disagree_about_is_dirty),
+		EACH(what_a_call_may_have_kept_is_no_dispatch),
+		EACH(nor_is_an_entry_that_it_may_have_kept),
+		EACH(a_sum_with_what_is_offset_by_a_register_is_none),
+		EACH(the_kernel_sees_no_base_and_tells_no_flags),
+		EACH(flags_tell_of_the_bits_that_are_left),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
