@@ -1,41 +1,91 @@
 /* cutlabels.c - no jump of a function calculates a place inside its entry jump
  *
  * Code may go to a label by its distance from another one (`goto *(&&base + distance[i])`), of
- * which no word of data tells where it leads.  Code of an FDE that forms an address inside of
- * that and has a jump which calculates its target (ways.c) may go to any of its instructions at
- * which the stack is as it is at the jump: an entry jump over such a one is refused.
+ * which no word of data tells where it leads.  In a function of which something, an instruction
+ * or a word, holds an address inside, a jump which calculates its target (ways.c) may go to any
+ * instruction of its FDE of which the unwind table says the same: an entry jump over such a one
+ * is refused.  So may one that fetches its target, where labels are in words that are
+ * relocated: what it fetches may have been calculated before.  (Where they are not, words that
+ * lead inside of functions are mostly those of jump tables.)  But without a frame, where others
+ * of the function have one, it is a tail call.
  *
  * Tested by tests/unit/verify/test_cutlabels.c.
  */
+#include "verify/holders.h"
 #include "verify/lookup.h"
 
-/* Bytes of the frame at the instruction, 0 if that is not known. */
-static int64_t depth_at(const struct verify *v, vaddr addr)
+static uint32_t row_at(const struct verify *v, vaddr addr)
 {
 	struct vcursor at = { .cfi = &v->ocfi, .fde = NO_FDE };
 
-	return vstates_depth(v->states, vcfi_state(&at, addr));
+	return vcfi_state(&at, addr);
+}
+
+static bool has_frame(const struct verify *v, uint32_t row)
+{
+	return !vstates_is_entry(v->states, row);
 }
 
 static int check_start(struct verify *v, const struct vref *jump, vaddr addr)
 {
-	int64_t there = depth_at(v, addr), depth = depth_at(v, jump->addr);
+	uint32_t from = row_at(v, jump->addr), there = row_at(v, addr);
 
-	if (there && depth && there != depth)
+	if (from != ROW_NONE && there != ROW_NONE && from != there)
 		return 0;
 	return refuse(v, "the jump at 0x%llx may calculate 0x%llx, inside an entry jump",
 		      ULL(jump->addr), ULL(addr));
+}
+
+static int note_word(struct verify *v, const struct vholder *h, void *ctx)
+{
+	uint32_t fde = h->kind == HOLDS_SYMBOL ? NO_FDE : vcfi_find(&v->ocfi, h->value);
+
+	(void)ctx;
+	if (fde != NO_FDE && v->ocfi.fde[fde].addr != h->value)
+		v->walk.own_label[fde] = true;
+	return 0;
+}
+
+static bool is_jump(const struct verify *v, const struct vref *r)
+{
+	return r->kind == REF_JUMP && r->fde != NO_FDE && v->walk.own_label[r->fde];
+}
+
+/* By FDE: some jump that fetches its target has a frame. */
+static bool *find_framed(struct verify *v)
+{
+	bool *framed = arena_array(v->a, v->ocfi.nfde, sizeof(*framed));
+
+	for (uint32_t i = 0; i < v->refs.all.n; i++) {
+		const struct vref *r = &v->refs.all.v[i];
+
+		if (is_jump(v, r) && has_frame(v, row_at(v, r->addr)) &&
+		    verify_way_of(v, r->addr) == WAY_FETCHED)
+			framed[r->fde] = true;
+	}
+	return framed;
+}
+
+static bool may_calculate(struct verify *v, const struct vref *jump, const bool *framed)
+{
+	enum verify_way way = verify_way_of(v, jump->addr);
+
+	if (way == WAY_FETCHED)
+		return v->orig.eh.e_type == ET_DYN &&
+		       (!framed[jump->fde] || has_frame(v, row_at(v, jump->addr)));
+	return way == WAY_CALCULATED;
 }
 
 int verify_cutlabels(struct verify *v)
 {
 	enum { JUMP = 5 };
 
+	(void)verify_each_holder(v, note_word, NULL);
+	const bool *framed = find_framed(v);
 	for (uint32_t i = 0; i < v->refs.all.n; i++) {
 		const struct vref *r = &v->refs.all.v[i];
 
-		if (r->kind != REF_JUMP || r->fde == NO_FDE || !v->walk.own_label[r->fde] ||
-		    verify_way_of(v, r->addr) != WAY_CALCULATED)
+		if (!is_jump(v, r) || !may_calculate(v, r, framed))
 			continue;
 		vaddr start = v->ocfi.fde[r->fde].addr;
 		for (vaddr at = start; at < start + 2 * JUMP; at++)

@@ -26,7 +26,7 @@ struct vwalk {			/* filled by entries.c; `start` and `cut` by one bit a byte */
 	/* [ocfi.nfde] union-find: fragments and their functions (verify_group()) */
 	uint32_t *group;
 	bool *has_table;	/* [ocfi.nfde] forms the address of what looks like a table */
-	bool *own_label;	/* [ocfi.nfde] forms an address inside of itself */
+	bool *own_label;	/* [ocfi.nfde] something holds an address inside of it */
 	struct vbases tables;	/* addresses of what looks like jump tables */
 	struct vbases bases;	/* addresses that `lea` forms */
 	/* what reads as entries of jump tables, for the code that forms their addresses, and

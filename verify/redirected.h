@@ -49,6 +49,10 @@ int verify_label_place(struct verify *v, vaddr from, new_vaddr to);
 /* labelwords.c: inside of a function with redirected labels, not at its start. */
 bool verify_is_labelled(const struct verify *v, vaddr addr);
 
+/* ways.c: something else than a branch may lead there, a pointer, an operand, a table, a pad;
+ * or it is the start of a function. */
+bool verify_is_held(struct verify *v, vaddr addr);
+
 enum verify_way { WAY_CALCULATED, WAY_FETCHED, WAY_BY_TABLE };
 /* ways.c: where the computed jump at `jump` gets its target from. */
 enum verify_way verify_way_of(struct verify *v, vaddr jump);

@@ -101,12 +101,13 @@
  *       in between may write there or calls (bounds.c).  Reason: compilers read again what is
  *       not volatile only.  [none: it takes another thread, or a signal]  Nor is what lies
  *       below the stack known by another register than rsp while something is pushed.
- *   A8  A jump table's address that a jump by a table has used, and that is left in a register
- *       behind that, is no argument of a callee (one that was not used yet must not differ:
- *       dataflow.c); what is pushed or spilled while it is known to differ is read by rsp only
- *       (dataflow.c, spill.c).  Callees keep the callee-saved registers.  Reason: compilers
- *       form the address for the dispatch alone, and the psABI demands the rest.
- *       [test_assumptions.c, test_unseen.c]
+ *   A8  A jump table's address that is left in a register is no argument of a callee behind a
+ *       jump by the table (one that no jump has used must not differ there: dataflow.c), nor of
+ *       a tail call, nor a result; a register that a callee writes on some of its ways only has
+ *       the result behind the call, or nothing.  What is pushed or spilled while it is known to
+ *       differ is read by rsp only (dataflow.c, spill.c).  Callees keep the callee-saved
+ *       registers.  Reason: compilers form the address for the dispatch alone, and the psABI
+ *       demands the rest.  [test_assumptions.c, test_unseen.c]
  *   A9  Code is not written to while it runs.  headers.c refuses segments that are writable and
  *       executable; a program that calls mprotect() on its code is not seen.
  *       [test_headers.c, test_unseen.c]
@@ -121,9 +122,10 @@
  *       aligned word of data holds or code forms, or at a distance from such a one or from the
  *       entry that the function forms, or, where the function has no table, to what it has
  *       calculated in registers (calculated.c).  A label that is calculated is not kept in
- *       memory, nor handed on to another function, but to a part or a thunk: no argument is
- *       one.  No return leads to a label.  Who handles a signal does not look at the flags of
- *       its context, and where it goes on but behind the instruction, flags are written first.
+ *       memory, unless nothing else leads to some label of its function (labelwords.c), nor
+ *       handed on to another function, but to a part or a thunk: no argument is one.  No return
+ *       leads to a label.  Who handles a signal does not look at the flags of its context, and
+ *       where it goes on but behind the instruction, flags are written first.
  *       Only what counts changes flags (flagsdead.c).  Reason: the psABI says so of calls.
  *       [test_counting.c]
  *   A11 A personality routine that has no name in the file, or one of those that personality.c

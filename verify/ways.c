@@ -120,8 +120,7 @@ static const struct vbases *held_of(struct verify *v)
 	return held;
 }
 
-/* Something else than a branch may lead there. */
-static bool is_held(struct verify *v, vaddr addr)
+bool verify_is_held(struct verify *v, vaddr addr)
 {
 	const struct vbases *held = held_of(v);
 
@@ -131,7 +130,7 @@ static bool is_held(struct verify *v, vaddr addr)
 /* Nothing but the instruction in front of it leads there. */
 static bool is_run_into(struct verify *v, vaddr addr)
 {
-	return !verify_is_met(v, addr) && !is_held(v, addr);
+	return !verify_is_met(v, addr) && !verify_is_held(v, addr);
 }
 
 static bool goes_on(const struct effect *e)
@@ -220,7 +219,7 @@ static bool all_bring(struct dispatch *d, vaddr start, int depth)
 {
 	uint32_t fde = vcfi_find(&d->v->ocfi, start), before = d->ways;
 
-	if (depth == 0 || fde == NO_FDE || is_held(d->v, start))
+	if (depth == 0 || fde == NO_FDE || verify_is_held(d->v, start))
 		return false;
 	for (uint32_t i = 0; i < d->v->ocfi.nfde; i++)
 		if (verify_group(d->v, i) == verify_group(d->v, fde) &&

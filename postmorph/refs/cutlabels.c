@@ -6,7 +6,8 @@
 
 #include "postmorph/refs/addressuse.h"
 
-enum { ENTRY = 9 };		/* bytes of endbr64 and the entry jump */
+enum { ENTRY = 9,		/* bytes of endbr64 and the entry jump */
+       NO_FRAME = 8 };		/* of a return address */
 
 /* An address inside of the function, behind its start, is in the instruction. */
 static bool forms_own(const struct prog *prog, const struct fn *fn, const struct insn *insn)
@@ -29,8 +30,8 @@ static bool forms_own(const struct prog *prog, const struct fn *fn, const struct
 	return false;
 }
 
-/* Nothing shows that the target of the jump, instruction i, was taken from memory as it was. */
-static bool calculates(const struct text *t, const struct fn *fn, uint32_t i)
+/* How the jump, instruction i, comes to its target. */
+static enum jump_way way_of(const struct text *t, const struct fn *fn, uint32_t i)
 {
 	const uint8_t leads = MARK_BRANCH | MARK_HELD | MARK_TABLE | MARK_PAD;
 	const struct prog *prog = t->prog;
@@ -45,30 +46,69 @@ static bool calculates(const struct text *t, const struct fn *fn, uint32_t i)
 		from--;
 	vaddr start = prog_insn_addr(prog, &fn->insn[from]);
 	struct bytes code = bytes_at(image_rest(&prog->img, start), 0, end - start);
-	enum jump_way way = address_way(code, &reg);
-	return way == WAY_CALCULATED || way == WAY_BROUGHT;
+
+	return address_way(code, &reg);
+}
+
+static bool has_label(const struct text *t, const struct fn *fn)
+{
+	for (uint32_t i = 0; i < fn->ninsn; i++)
+		if (forms_own(t->prog, fn, &fn->insn[i]) ||
+		    (i && (t->mark[fn->insn[i].off] & MARK_POINTER)))
+			return true;
+	return false;
+}
+
+static uint32_t row_at(const struct prog *prog, const struct insn *insn)
+{
+	vaddr addr = prog_insn_addr(prog, insn);
+	uint32_t fde = cfi_find(&prog->cfi, addr);
+
+	return fde == UINT32_MAX ? 0 : cfi_state_at(&prog->cfi, fde, addr);
+}
+
+static bool has_frame(const struct prog *prog, const struct insn *insn)
+{
+	return cfi_depth(&prog->cfi, prog_insn_addr(prog, insn)) != NO_FRAME;
+}
+
+/* Some jump that fetches its target has a frame: those without one are tail calls. */
+static bool is_framed(const struct text *t, const struct fn *fn)
+{
+	for (uint32_t i = 0; i < fn->ninsn; i++)
+		if (fn->insn[i].kind == INSN_IJMP && has_frame(t->prog, &fn->insn[i]) &&
+		    way_of(t, fn, i) == WAY_FETCHED)
+			return true;
+	return false;
+}
+
+/* The jump, instruction i, may go to a label that nothing holds. */
+static bool may_calculate(const struct text *t, const struct fn *fn, uint32_t i, bool framed)
+{
+	enum jump_way way = way_of(t, fn, i);
+
+	if (way == WAY_FETCHED)
+		return t->prog->img.pie_or_dso &&
+		       (!framed || has_frame(t->prog, &fn->insn[i]));
+	return way != WAY_TABLE;
 }
 
 void cutlabels_guard(const struct text *t, const struct fn *fn)
 {
 	const struct prog *prog = t->prog;
-	bool forms = false;
+	bool has = has_label(t, fn), framed = has && is_framed(t, fn);
 
-	for (uint32_t i = 0; i < fn->ninsn && !forms; i++)
-		forms = forms_own(prog, fn, &fn->insn[i]);
-	for (uint32_t i = 0; i < fn->ninsn && forms; i++) {
-		const struct insn *jump = &fn->insn[i];
-
-		if (jump->kind != INSN_IJMP || !calculates(t, fn, i))
+	for (uint32_t i = 0; i < fn->ninsn && has; i++) {
+		if (fn->insn[i].kind != INSN_IJMP || !may_calculate(t, fn, i, framed))
 			continue;
-		int64_t depth = cfi_depth(&prog->cfi, prog_insn_addr(prog, jump));
+		uint32_t row = row_at(prog, &fn->insn[i]);
 		for (uint32_t k = 1; k < fn->ninsn; k++) {
 			vaddr at = prog_insn_addr(prog, &fn->insn[k]);
-			int64_t there = cfi_depth(&prog->cfi, at);
+			uint32_t there = row_at(prog, &fn->insn[k]);
 
 			if (at - fn->entry >= ENTRY)
 				break;
-			if (!depth || !there || depth == there)
+			if (!row || !there || row == there)
 				*text_mark(t, at) |= MARK_TABLE;
 		}
 	}

@@ -13,7 +13,8 @@
  *
  * Nobody may have the distance between two labels, which changes: nothing is known of the
  * labels of a function when one of its jumps calculates where it goes, when code calculates
- * with one of them, or when anything else refers to them.
+ * with one of them, when anything else refers to them, or when there is code in it to which
+ * nothing seems to lead: a sum may have been kept in memory, from where the jump fetches it.
  *
  * An engine that copies the code between two labels at run time has the distance, too (dynamic
  * superinstructions: gforth).  To leave out the dispatch it needs a label in front of the jump,
@@ -115,6 +116,23 @@ static bool has_stray(const struct text *t, const struct fn *fn)
 	return false;
 }
 
+/* Something is known to lead to every block; else a jump may go to what was calculated before
+ * it was put where the jump fetches it. */
+static bool all_are_led_to(const struct text *t, const struct fn *fn)
+{
+	const uint8_t leads = MARK_BRANCH | MARK_POINTER | MARK_TABLE | MARK_PAD;
+	bool *fallen = arena_array(t->scratch, fn->nblock, sizeof(*fallen));
+
+	for (uint32_t i = 0; i < fn->nblock; i++)
+		if (fn->block[i].fall != NO_BLOCK)
+			fallen[fn->block[i].fall] = true;
+	for (uint32_t i = 1; i < fn->nblock; i++)
+		if (!fallen[i] && !(*text_mark(t, fn->block[i].addr) & leads) &&
+		    !is_entry_of_table(fn, i) && has_image(fn, fn->block[i].addr))
+			return false;
+	return true;
+}
+
 static int compare(const void *x, const void *y)
 {
 	const struct reference *a = x, *b = y;
@@ -149,7 +167,7 @@ static void judge(const struct text *t, struct fn *fn, struct reference *ref, ui
 	for (uint32_t i = 0; i < n; i++)
 		if (ref[i].kind == REFERENCE_SYMBOL && ref[i].to != fn->entry)
 			return;
-	if (has_stray(t, fn) || !jumps_as_told(t, fn))
+	if (has_stray(t, fn) || !jumps_as_told(t, fn) || !all_are_led_to(t, fn))
 		return;
 	for (uint32_t i = 0, k; i < n; i = k) {
 		for (k = i + 1; k < n && ref[k].to == ref[i].to; )

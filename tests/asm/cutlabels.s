@@ -34,7 +34,8 @@ begin calculates_with_a_frame
 	ret
 end calculates_with_a_frame
 
-	# What is fetched is a whole address, of which data tells.
+	# What is fetched is a whole address, of which data tells, unless something was calculated and kept
+	# before; in a shared library that may be.
 begin fetches
 	xor	%ecx, %ecx
 1:	inc	%rcx
@@ -44,6 +45,40 @@ begin fetches
 2:	mov	%rcx, %rax
 	ret
 end fetches
+
+	# Where others have a frame, a jump without one is a tail call.
+begin fetches_with_a_frame
+	xor	%ecx, %ecx
+1:	inc	%rcx
+	lea	2f(%rip), %rdx
+	test	%esi, %esi
+	je	3f
+	mov	(%rdi), %rax
+	jmp	*%rax
+3:	push	%rbx
+	.cfi_adjust_cfa_offset 8
+	.cfi_offset %rbx, -16
+	mov	(%rdi), %rax
+	jmp	*%rax
+2:	mov	%rcx, %rax
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end fetches_with_a_frame
+
+	# A word has the label.
+begin word_has_label
+	xor	%ecx, %ecx
+1:	inc	%rcx
+	add	(%rdi), %rax
+	jmp	*%rax
+4:	mov	%rcx, %rax
+	ret
+end word_has_label
+	.data
+	.p2align 3
+word:	.quad	4b
+	.text
 
 	# It has no label of its own.
 begin forms_none

@@ -5,6 +5,7 @@
 	.type	interpret_met, @function
 interpret_met:				# edi what to do, esi which entry
 	.cfi_startproc
+	movabs	$0, %r11		# an entry jump lies in it
 	push	%rbx			# jumps without a frame would be tail calls
 	.cfi_adjust_cfa_offset 8
 	mov	held_met(%rip), %r8	# the label

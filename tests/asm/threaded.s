@@ -6,10 +6,15 @@
 
 	.include "tests/asm/local.inc"
 
+	.macro	save kept=%rbx		# not below an entry jump: a label might be there
+	movabs	$0, %r11
+	push	\kept
+	.cfi_adjust_cfa_offset 8
+	.endm
+
 	.text
 begin interpret				# rdi program, rdx table; result in eax, rcx address of op_halt
-	push	%rbx			# jumps without a frame would be tail calls
-	.cfi_adjust_cfa_offset 8
+	save				# jumps without a frame would be tail calls
 	xor	%eax, %eax
 	lea	labels(%rip), %rdx
 	movzbl	(%rdi), %esi
@@ -33,8 +38,7 @@ op_halt:	mov	24(%rdx), %rcx
 end interpret
 
 begin interpret_lea
-	push	%rbx
-	.cfi_adjust_cfa_offset 8
+	save
 	lea	op_left(%rip), %rax
 	mov	%rax, -8(%rsp)
 	jmp	*-8(%rsp)
@@ -45,8 +49,7 @@ op_left:	mov	held_left(%rip), %rcx
 end interpret_lea
 
 begin interpret_far			# its labels are distances from one of them
-	push	%rbx
-	.cfi_adjust_cfa_offset 8
+	save
 	mov	held_near(%rip), %rdx
 	add	%rdi, %rdx
 	jmp	*%rdx
@@ -58,8 +61,7 @@ op_near:
 end interpret_far
 
 begin interpret_apart			# found in a register by the block that jumps
-	push	%rbx
-	.cfi_adjust_cfa_offset 8
+	save
 	mov	held_apart(%rip), %rdx
 	test	%edi, %edi
 	jz	1f
@@ -72,8 +74,7 @@ op_apart:
 end interpret_apart
 
 begin interpret_both			# a jump table, too; the first copies what it fetched
-	push	%rbx
-	.cfi_adjust_cfa_offset 8
+	save
 	mov	held_both(%rip), %rdx
 	mov	%rdx, %rbx
 	jmp	*%rbx
@@ -92,8 +93,7 @@ op_other:
 end interpret_both
 
 begin interpret_displaced		# by what is not the address that it read the entry by
-	push	%rbx
-	.cfi_adjust_cfa_offset 8
+	save
 	jmp	*(%rsi)
 op_displaced:
 	lea	displaced+8(%rip), %rdx
@@ -107,8 +107,7 @@ op_end:
 end interpret_displaced
 
 begin interpret_halt			# one of its labels is formed, and kept: that one stays
-	push	%rbx
-	.cfi_adjust_cfa_offset 8
+	save
 	lea	op_stop(%rip), %rax
 	movq	%rax, %xmm0
 	lea	steps(%rip), %rbx
@@ -127,8 +126,7 @@ op_stop:
 end interpret_halt
 
 begin interpret_pad			# no image begins for the first: it stays
-	push	%rbx
-	.cfi_adjust_cfa_offset 8
+	save
 	xor	%eax, %eax
 	mov	held_pad(%rip), %rdx
 	jmp	*%rdx
@@ -145,8 +143,7 @@ op_real:
 end interpret_pad
 
 begin interpret_shared			# the block of its jump finds the label in a register
-	push	%rbx
-	.cfi_adjust_cfa_offset 8
+	save
 	xor	%eax, %eax
 	mov	held_shared(%rip), %rdx
 	test	%edi, %edi
@@ -164,8 +161,7 @@ op_last:
 end interpret_shared
 
 begin interpret_calls			# it comes through blocks that calls divide
-	push	%rbp
-	.cfi_adjust_cfa_offset 8
+	save	%rbp
 	mov	held_called(%rip), %rbp
 	call	dispatch_nothing
 	test	%edi, %edi
@@ -185,8 +181,7 @@ op_called:
 end interpret_calls
 
 begin interpret_landed			# and somebody may jump to that block
-	push	%rbx
-	.cfi_adjust_cfa_offset 8
+	save
 	xor	%eax, %eax
 	mov	held_landed(%rip), %rdx
 op_landed:
@@ -198,8 +193,7 @@ op_gone:
 end interpret_landed
 
 begin interpret_sum			# code calculates with one of its labels
-	push	%rbx
-	.cfi_adjust_cfa_offset 8
+	save
 	lea	op_sum(%rip), %rax
 	add	%rdi, %rax
 	mov	%rax, -8(%rsp)
@@ -211,9 +205,25 @@ op_other_sum:
 	ud2
 end interpret_sum
 
-begin interpret_index			# one of its labels is formed, as a part of an address
-	push	%rbx
+begin interpret_kept			# what it fetches it has calculated before
+	save
+	mov	held_kept(%rip), %rdx
+	movslq	far_from_kept(%rip), %rax
+	add	%rdx, %rax
+	mov	%rax, -8(%rsp)
+	jmp	*-8(%rsp)
+op_kept:
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
 	.cfi_adjust_cfa_offset 8
+.Lfar:	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_kept
+
+begin interpret_index			# one of its labels is formed, as a part of an address
+	save
 	lea	op_index_end(%rip), %rax
 	lea	steps(%rip), %rbx
 	mov	%rdi, (%rbx,%rax)
@@ -229,8 +239,7 @@ op_index_end:
 end interpret_index
 
 begin interpret_five			# and one as a part of a sum, in five bytes
-	push	%rbx
-	.cfi_adjust_cfa_offset 8
+	save
 	lea	op_five_end(%rip), %rax
 	lea	8(%rax,%rdi), %rbx
 	xor	%eax, %eax
@@ -339,6 +348,10 @@ held_landed:
 	.quad	op_landed, op_gone
 held_sum:
 	.quad	op_other_sum
+held_kept:
+	.quad	op_kept
+far_from_kept:
+	.quad	.Lfar - op_kept
 held_index:
 	.quad	op_index
 held_five:

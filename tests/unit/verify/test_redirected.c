@@ -466,7 +466,7 @@ static void only_pointers_follow_the_symbol(void **state)
 /* Pointers to these labels lead to their images. */
 static struct made labels(const char *const *name)
 {
-	struct made m = make_of("threaded", "-shared");
+	struct made m = make_by("threaded", "-shared", 1);
 
 	for (; *name; name++)
 		assert_true(redirect_data(&m, address(&m, *name),
@@ -526,6 +526,8 @@ static void labels_that_code_forms_or_calculates_are_doubts(void **state)
 	expect(&m, "inside a function whose pointers to labels were changed");
 	m = LABELS("op_landed", "op_gone");
 	expect(&m, "may calculate its target");
+	m = LABELS("op_kept");
+	expect(&m, "nothing leads to");
 	m = LABELS("op_near");
 	expect(&m, "may calculate its target");
 	m = LABELS("op_apart");

@@ -197,6 +197,7 @@ static void labels_are_known_that_only_data_holds(void **state)
 	assert_int_equal(asm_fn(&prog, "interpret_calls")->labels, POINTERS_KNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_landed")->labels, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_sum")->labels, POINTERS_UNKNOWN);
+	assert_int_equal(asm_fn(&prog, "interpret_kept")->labels, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_displaced")->labels, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "dispatch_nothing")->labels, POINTERS_NONE);
 }

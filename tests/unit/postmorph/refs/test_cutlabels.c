@@ -7,32 +7,57 @@
 
 #include "tests/unit/asm.h"
 
-static void they_keep_entry_jumps_out(void **state)
+struct want {
+	const char *fn;
+	enum skip skip;
+};
+
+static void expect(const char *flags, const struct want *want, size_t n)
 {
-	static const struct {
-		const char *fn;
-		enum skip skip;
-	} want[] = {
-		{ "calculates", SKIP_ENTRY_TARGET },
-		{ "calculates_with_a_frame", SKIP_NONE },
-		{ "fetches", SKIP_NONE },
-		{ "forms_none", SKIP_NONE },
-	};
 	struct arena *a = arena_new();
 	struct prog prog;
 
-	(void)state;
-	asm_analyze("cutlabels", "-shared", a, &prog);
-	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)
+	asm_analyze("cutlabels", flags, a, &prog);
+	for (size_t i = 0; i < n; i++)
 		if (asm_fn(&prog, want[i].fn)->skip != want[i].skip)
-			fail_msg("%s: %d", want[i].fn, (int)asm_fn(&prog, want[i].fn)->skip);
+			fail_msg("%s %s: %d", flags, want[i].fn,
+				 (int)asm_fn(&prog, want[i].fn)->skip);
 	arena_free(a);
+}
+
+static void they_keep_entry_jumps_out(void **state)
+{
+	static const struct want shared[] = {
+		{ "calculates", SKIP_ENTRY_TARGET },
+		{ "calculates_with_a_frame", SKIP_NONE },
+		{ "fetches", SKIP_ENTRY_TARGET },
+		{ "fetches_with_a_frame", SKIP_NONE },
+		{ "word_has_label", SKIP_ENTRY_TARGET },
+		{ "forms_none", SKIP_NONE },
+	};
+
+	(void)state;
+	expect("-shared", shared, sizeof(shared) / sizeof(shared[0]));
+}
+
+static void what_is_fetched_at_a_fixed_address_is_as_it_was(void **state)
+{
+	static const struct want fixed[] = {
+		{ "calculates", SKIP_ENTRY_TARGET },
+		{ "fetches", SKIP_NONE },
+		{ "word_has_label", SKIP_ENTRY_TARGET },
+	};
+
+	(void)state;
+	expect("-static -no-pie -Wl,--eh-frame-hdr,-e,fetches", fixed,
+	       sizeof(fixed) / sizeof(fixed[0]));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(they_keep_entry_jumps_out),
+		cmocka_unit_test(what_is_fetched_at_a_fixed_address_is_as_it_was),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
