@@ -38,7 +38,9 @@ static int check_start(struct verify *v, const struct vref *jump, vaddr addr)
 
 static int note_word(struct verify *v, const struct vholder *h, void *ctx)
 {
-	uint32_t fde = h->kind == HOLDS_SYMBOL ? NO_FDE : vcfi_find(&v->ocfi, h->value);
+	bool word = h->kind == HOLDS_RELATIVE || h->kind == HOLDS_RELR ||
+		    h->kind == HOLDS_RELOCATED || h->kind == HOLDS_WORD;
+	uint32_t fde = word ? vcfi_find(&v->ocfi, h->value) : NO_FDE;
 
 	(void)ctx;
 	if (fde != NO_FDE && v->ocfi.fde[fde].addr != h->value)

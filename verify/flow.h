@@ -1,8 +1,8 @@
 /* flow.h - one run of the data flow: the instructions of a function, and what is known in front
  * of each
  *
- * dataflow.c walks, tablelengths.c counts the entries that loads can reach by the ways that it
- * has found, and flowruns.c makes the runs.
+ * flow.c walks, tablelengths.c counts the entries that loads can reach by the ways that it has
+ * found, and dataflow.c makes the runs.
  */
 #ifndef VERIFY_FLOW_H
 #define VERIFY_FLOW_H
@@ -52,13 +52,13 @@ struct flow {
 	struct vedge edge;	/* `from` and the condition of the next one */
 };
 
-/* dataflow.c: follows the function of FDEs member[nmember] from all its beginnings;
+/* flow.c: follows the function of FDEs member[nmember] from all its beginnings;
  * uses.formers[former[n]] are in it.  0, or -1 with the refusal, here and below. */
 int vflow_all(struct flow *f, const uint32_t *former, uint32_t n, const uint32_t *member,
 	      uint32_t nmember);
-/* dataflow.c: goes on where tables have more entries than they had. */
+/* flow.c: goes on where tables have more entries than they had. */
 int vflow_again(struct flow *f);
-/* dataflow.c: puts all ways down in f->graph. */
+/* flow.c: puts all ways down in f->graph. */
 int vflow_ways(struct flow *f);
 /* tablelengths.c; f->graph has all ways.  Each load of an entry of a new table reads one that
  * it has: 0, or -1 with the refusal.  *more: it may read entries that were not followed, which

@@ -1,6 +1,6 @@
 /* tablelengths.c - how many entries of a jump table the loads of one can read
  *
- * dataflow.c has followed a function and put down all its ways.  bounds.c goes back on them
+ * flow.c has followed a function and put down all its ways.  bounds.c goes back on them
  * from each load of an entry, and shows that the index is below a number, or that comparisons
  * admit up to another one.
  *

@@ -1,6 +1,6 @@
 /* usedtables.c - the jump tables that one function uses, numbered for values.c
  *
- * A run of the data flow (dataflow.c) knows from the start the tables that have a new one
+ * A run of the data flow (flow.c) knows from the start the tables that have a new one
  * ("claimed").  It finds others when an instruction forms an address at which entries of the
  * function stand.
  *

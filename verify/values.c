@@ -1,6 +1,6 @@
 /* values.c - what registers hold that differs between the two runs
  *
- * The lattice of dataflow.c: values.h describes its elements.  Here are what one instruction
+ * The lattice of flow.c: values.h describes its elements.  Here are what one instruction
  * does to the values of all registers, and what is known where two ways join.
  *
  * Tested by tests/unit/verify/test_values.c, test_casetables.c and test_accepted.c.

@@ -1,4 +1,4 @@
-/* values.h - registers of original and generation side by side, for dataflow.c
+/* values.h - registers of original and generation side by side, for flow.c
  *
  * VALUES    of a register:
  *   SAME      equal in both runs

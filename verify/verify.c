@@ -70,7 +70,7 @@
  *       behind a return of one byte there (code.c leaves such code alone).  Reason: compilers
  *       know no other way, but for -fsplit-stack.  Data behind a trap nothing leads to
  *       (behindtraps.c); data behind a call are not seen.  Nobody maps the page at address 0,
- *       so that a store there in front of ud2 faults (dataflow.c asks effect_is_null_store()).
+ *       so that a store there in front of ud2 faults (flow.c asks effect_is_null_store()).
  *       [test_assumptions.c, test_dataflow.c, knows_flow.sh]
  *   A4  Addresses of code in code loaded at any address are formed by `lea ADDRESS(%rip)` of
  *       64 bits, or as a distance of 64 bits from the GOT.  Reason: the psABI's code models
@@ -208,6 +208,7 @@ const struct verify_helper verify_helpers[] = {
 	{ "callwrites", "registers that a call may overwrite" },
 	{ "ways", "where a computed jump gets its target from, for labelwords.c, cutlabels.c" },
 	{ "effect", "what one instruction reads and writes" },
+	{ "flow", "follows what differs through one function, for dataflow.c" },
 	{ "tablelengths", "how many entries of a table a function can read, for dataflow.c" },
 	{ "bounds", "how many of them one load can reach, for tablelengths.c" },
 	{ "indexop", "what one instruction means for the index, for bounds.c" },

@@ -16,8 +16,7 @@
 #include "verify/tableentries.h"
 
 enum { NGPR = 16 };
-/* Blocks of the map, which calls end as well.  A lower limit refused libproc2's generation; a
- * higher one costs time only. */
+/* Blocks.  A lower limit refused libproc2's generation; a higher one costs time only. */
 enum { MAX_DEPTH = 8 };
 
 struct origin {			/* of the values of registers, in one block */
@@ -138,37 +137,33 @@ static bool goes_on(const struct effect *e)
 	return e->kind != INSN_JMP && e->kind != INSN_IJMP && e->kind != INSN_RET;
 }
 
-/* Where the block of the instruction at `last` begins.  Behind an instruction whose image is
- * longer a new line of the map begins, but maybe no block. */
+/* Where the block of the instruction at `last` begins. */
 static vaddr block_start(struct verify *v, vaddr last)
 {
-	const struct blockmap_block *b = blockmap_find_orig(&v->map, last), *before;
+	uint32_t fde = vcfi_find(&v->ocfi, last);
+	vaddr at = fde == NO_FDE ? last : v->ocfi.fde[fde].addr, start = at;
+	bool falls = false;
+	struct effect e;
 
-	if (!b)
-		return last;
-	while ((before = blockmap_find_orig(&v->map, v->map.orig_base + b->orig - 1)) &&
-	       v->uses.falls[before - v->map.block] &&
-	       is_run_into(v, v->map.orig_base + b->orig))
-		b = before;
-	return v->map.orig_base + b->orig;
+	for (; at < last; at += e.len) {
+		if (!effect_decode(verify_orig_code(v, at), at, &e))
+			return last;
+		if (!falls || !is_run_into(v, at))
+			start = at;
+		falls = goes_on(&e);
+	}
+	return falls && is_run_into(v, last) ? start : last;
 }
 
 /* What the block of the instruction at `last` has made of the registers before or, with
- * `behind`, behind that instruction; *start is where it begins.  A block that is nothing but
- * that instruction may have no image. */
+ * `behind`, behind that instruction; *start is where it begins. */
 static bool follow_to(struct verify *v, vaddr last, bool behind, vaddr *start, struct effect *e,
 		      struct origin *out)
 {
 	*out = (struct origin){ 0 };
 	*start = block_start(v, last);
 	for (vaddr at = *start; at <= last; at += e->len) {
-		struct bytes code = verify_orig_code(v, at);
-
-		if (at > *start && !is_run_into(v, at)) {	/* a block within the line */
-			*out = (struct origin){ 0 };
-			*start = at;
-		}
-		if (!effect_decode(code, at, e))
+		if (!effect_decode(verify_orig_code(v, at), at, e))
 			return false;
 		if (at < last || behind)
 			follow(out, e);

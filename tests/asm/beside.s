@@ -81,6 +81,7 @@ begin over_a_call
 end over_a_call
 
 begin held
+	movabs	$0, %r11			# an entry jump lies in it
 	test	%ecx, %ecx
 	je	1f
 	lea	L_labels(%rip), %rcx

@@ -123,6 +123,7 @@ end goes_there
 # It may want to go somewhere, but not where its call returns: it asks whether that came back.
 begin comes_back
 	push	%rbx
+	.cfi_adjust_cfa_offset 8
 	mov	%rsi, %rbx
 	call	*(%rdi)
 1:	mov	-8(%rsp), %rcx
@@ -131,6 +132,7 @@ begin comes_back
 	cmovne	%rcx, %rax
 	mov	(%rbx,%rax), %rax
 	pop	%rbx
+	.cfi_adjust_cfa_offset -8
 	jmp	*%rax
 end comes_back
 

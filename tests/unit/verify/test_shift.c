@@ -84,7 +84,7 @@ static vaddr first_addend(const struct image *img)
 static void a_pointer_leads_behind_the_address(void **state)
 {
 	struct spoil m = make();
-	vaddr lea = spoil_insn(&m, "held", 6), load = spoil_insn(&m, "held", 9);
+	vaddr lea = spoil_insn(&m, "held", 7), load = spoil_insn(&m, "held", 10);
 	uint8_t *original = spoil_original(&m, first_addend(&m.orig));
 	uint8_t *generation = spoil_generation(&m, first_addend(&m.gen));
 	new_vaddr image = spoil_image(&m, load);
