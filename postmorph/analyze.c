@@ -87,9 +87,9 @@ static void find_blocks_of(struct text *t, struct fn *fn)
 	uint32_t nuse;
 
 	fn_load(t, t->prog->arena, fn);
-	cutlabels_guard(t, fn);
 	const struct table_use *use = jumptables_find(t, fn, &nuse);
 	blocks_make(t, t->prog->arena, fn, use, nuse);
+	cutlabels_guard(t, fn);
 }
 
 struct keeper {

@@ -4,10 +4,10 @@
  * which no word of data tells where it leads.  In a function of which something, an instruction
  * or a word, holds an address inside, a jump which calculates its target (ways.c) may go to any
  * instruction of its FDE of which the unwind table says the same: an entry jump over such a one
- * is refused.  So may one that fetches its target, where labels are in words that are
- * relocated: what it fetches may have been calculated before.  (Where they are not, words that
- * lead inside of functions are mostly those of jump tables.)  But without a frame, where others
- * of the function have one, it is a tail call.
+ * is refused.  So may one that fetches its target, where labels are in words that are relocated
+ * and the function has code to which nothing seems to lead: what it fetches may have been
+ * calculated before.  (At a fixed address, words that lead inside of functions are mostly those
+ * of jump tables.)
  *
  * Tested by tests/unit/verify/test_cutlabels.c.
  */
@@ -19,11 +19,6 @@ static uint32_t row_at(const struct verify *v, vaddr addr)
 	struct vcursor at = { .cfi = &v->ocfi, .fde = NO_FDE };
 
 	return vcfi_state(&at, addr);
-}
-
-static bool has_frame(const struct verify *v, uint32_t row)
-{
-	return !vstates_is_entry(v->states, row);
 }
 
 static int check_start(struct verify *v, const struct vref *jump, vaddr addr)
@@ -43,7 +38,7 @@ static int note_word(struct verify *v, const struct vholder *h, void *ctx)
 	uint32_t fde = word ? vcfi_find(&v->ocfi, h->value) : NO_FDE;
 
 	(void)ctx;
-	if (fde != NO_FDE && v->ocfi.fde[fde].addr != h->value)
+	if (fde != NO_FDE && v->ocfi.fde[fde].addr != h->value && verify_is_start(v, h->value))
 		v->walk.own_label[fde] = true;
 	return 0;
 }
@@ -53,29 +48,12 @@ static bool is_jump(const struct verify *v, const struct vref *r)
 	return r->kind == REF_JUMP && r->fde != NO_FDE && v->walk.own_label[r->fde];
 }
 
-/* By FDE: some jump that fetches its target has a frame. */
-static bool *find_framed(struct verify *v)
-{
-	bool *framed = arena_array(v->a, v->ocfi.nfde, sizeof(*framed));
-
-	for (uint32_t i = 0; i < v->refs.all.n; i++) {
-		const struct vref *r = &v->refs.all.v[i];
-
-		if (is_jump(v, r) && has_frame(v, row_at(v, r->addr)) &&
-		    verify_way_of(v, r->addr) == WAY_FETCHED)
-			framed[r->fde] = true;
-	}
-	return framed;
-}
-
-static bool may_calculate(struct verify *v, const struct vref *jump, const bool *framed)
+static bool may_calculate(struct verify *v, const struct vref *jump)
 {
 	enum verify_way way = verify_way_of(v, jump->addr);
 
-	if (way == WAY_FETCHED)
-		return v->orig.eh.e_type == ET_DYN &&
-		       (!framed[jump->fde] || has_frame(v, row_at(v, jump->addr)));
-	return way == WAY_CALCULATED;
+	return way == WAY_CALCULATED || (way == WAY_FETCHED && v->orig.eh.e_type == ET_DYN &&
+					 verify_unled(v, jump->fde));
 }
 
 int verify_cutlabels(struct verify *v)
@@ -83,11 +61,10 @@ int verify_cutlabels(struct verify *v)
 	enum { JUMP = 5 };
 
 	(void)verify_each_holder(v, note_word, NULL);
-	const bool *framed = find_framed(v);
 	for (uint32_t i = 0; i < v->refs.all.n; i++) {
 		const struct vref *r = &v->refs.all.v[i];
 
-		if (!is_jump(v, r) || !may_calculate(v, r, framed))
+		if (!is_jump(v, r) || !may_calculate(v, r))
 			continue;
 		vaddr start = v->ocfi.fde[r->fde].addr;
 		for (vaddr at = start; at < start + 2 * JUMP; at++)

@@ -141,38 +141,6 @@ static bool only_keeps(const struct verify *v, vaddr addr)
 	return true;
 }
 
-static bool runs_on(struct verify *v, const struct effect *e)
-{
-	switch (e->kind) {
-	case INSN_JMP: case INSN_IJMP: case INSN_RET: case INSN_TRAP:
-		return false;
-	case INSN_CALL: case INSN_ICALL:
-		return verify_call_returns(v, e);
-	default:
-		return true;
-	}
-}
-
-/* Something leads to all code of the FDE. */
-static int check_led(struct verify *v, uint32_t fde)
-{
-	vaddr at = v->ocfi.fde[fde].addr, end = at + v->ocfi.fde[fde].len;
-	bool falls = false;
-	struct effect e;
-
-	for (; at < end && effect_decode(verify_orig_code(v, at), at, &e); at += e.len) {
-		if (e.kind == INSN_NOP)
-			continue;
-		if (!falls && !verify_is_met(v, at) && !verify_is_held(v, at))
-			return refuse(v,
-				      "nothing leads to 0x%llx, which a jump may calculate, "
-				      "while pointers to labels of its function were changed",
-				      ULL(at));
-		falls = runs_on(v, &e);
-	}
-	return 0;
-}
-
 int verify_labelwords(struct verify *v)
 {
 	bool *computes = arena_array(v->a, v->ocfi.nfde, sizeof(*computes));
@@ -203,9 +171,15 @@ int verify_labelwords(struct verify *v)
 				ULL(r->addr), ULL(r->to));
 		}
 	}
-	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
-		if (v->pointers.labelled[verify_group(v, i)] && check_led(v, i) < 0)
-			return -1;
+	for (uint32_t i = 0; i < v->ocfi.nfde; i++) {
+		vaddr unled = v->pointers.labelled[verify_group(v, i)] ? verify_unled(v, i) : 0;
+
+		if (unled)
+			return refuse(v,
+				      "nothing leads to 0x%llx, which a jump may calculate, "
+				      "while pointers to labels of its function were changed",
+				      ULL(unled));
+	}
 	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
 		if (v->pointers.labelled[i] && !computes[i])
 			return refuse(v,

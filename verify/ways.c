@@ -241,3 +241,32 @@ enum verify_way verify_way_of(struct verify *v, vaddr jump)
 	return !has(o.written, e.a) && all_bring(&d, start, MAX_DEPTH) ? WAY_FETCHED
 								       : WAY_CALCULATED;
 }
+
+static bool runs_on(struct verify *v, const struct effect *e)
+{
+	switch (e->kind) {
+	case INSN_JMP: case INSN_IJMP: case INSN_RET: case INSN_TRAP:
+		return false;
+	case INSN_CALL: case INSN_ICALL:
+		return verify_call_returns(v, e);
+	default:
+		return true;
+	}
+}
+
+vaddr verify_unled(struct verify *v, uint32_t fde)
+{
+	vaddr at = v->ocfi.fde[fde].addr, end = at + v->ocfi.fde[fde].len;
+	bool falls = false;
+	struct effect e;
+
+	for (; at < end && effect_decode(verify_orig_code(v, at), at, &e); at += e.len) {
+		if (e.kind == INSN_NOP)
+			continue;
+		if (!falls && e.kind != INSN_JMP && !verify_is_met(v, at) &&
+		    !verify_is_held(v, at))
+			return at;
+		falls = runs_on(v, &e);
+	}
+	return 0;
+}

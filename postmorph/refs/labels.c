@@ -81,6 +81,17 @@ static bool brings_fetched(const struct text *t, const struct fn *fn, uint32_t i
 	return ways > 0;
 }
 
+enum jump_way labels_way(const struct text *t, const struct fn *fn, uint32_t insn)
+{
+	uint32_t id = fn_find_block(fn, prog_insn_addr(t->prog, &fn->insn[insn]));
+	uint8_t reg;
+	enum jump_way way = address_way(code_of(t, &fn->block[id]), &reg);
+
+	if (way != WAY_BROUGHT)
+		return way;
+	return brings_fetched(t, fn, id, reg, MAX_DEPTH) ? WAY_FETCHED : WAY_CALCULATED;
+}
+
 /* No jump calculates a label as a distance from another one, and some go to labels: a jump
  * without a frame, too, as good as it looks like a tail call. */
 static bool jumps_as_told(const struct text *t, const struct fn *fn)
@@ -88,14 +99,8 @@ static bool jumps_as_told(const struct text *t, const struct fn *fn)
 	uint32_t fetched = 0;
 
 	for (uint32_t i = 0; i < fn->njump; i++) {
-		vaddr at = prog_insn_addr(t->prog, &fn->insn[fn->jump[i].insn]);
-		uint32_t id = fn_find_block(fn, at);
-		uint8_t reg;
-		enum jump_way way = address_way(code_of(t, &fn->block[id]), &reg);
+		enum jump_way way = labels_way(t, fn, fn->jump[i].insn);
 
-		if (way == WAY_BROUGHT)
-			way = brings_fetched(t, fn, id, reg, MAX_DEPTH) ? WAY_FETCHED
-									: WAY_CALCULATED;
 		if (way == WAY_CALCULATED)
 			return false;
 		fetched += way == WAY_FETCHED;
@@ -116,9 +121,16 @@ static bool has_stray(const struct text *t, const struct fn *fn)
 	return false;
 }
 
-/* Something is known to lead to every block; else a jump may go to what was calculated before
- * it was put where the jump fetches it. */
-static bool all_are_led_to(const struct text *t, const struct fn *fn)
+/* It has more than NOPs and a jump, which compilers leave of code that is gone. */
+static bool does_something(const struct fn *fn, const struct block *b)
+{
+	for (uint32_t i = b->insn; i < b->insn + b->ninsn; i++)
+		if (fn->insn[i].kind != INSN_NOP)
+			return fn->insn[i].kind != INSN_JMP;
+	return false;
+}
+
+bool labels_all_led(const struct text *t, const struct fn *fn)
 {
 	const uint8_t leads = MARK_BRANCH | MARK_POINTER | MARK_TABLE | MARK_PAD;
 	bool *fallen = arena_array(t->scratch, fn->nblock, sizeof(*fallen));
@@ -128,7 +140,7 @@ static bool all_are_led_to(const struct text *t, const struct fn *fn)
 			fallen[fn->block[i].fall] = true;
 	for (uint32_t i = 1; i < fn->nblock; i++)
 		if (!fallen[i] && !(*text_mark(t, fn->block[i].addr) & leads) &&
-		    !is_entry_of_table(fn, i) && has_image(fn, fn->block[i].addr))
+		    !is_entry_of_table(fn, i) && does_something(fn, &fn->block[i]))
 			return false;
 	return true;
 }
@@ -167,7 +179,7 @@ static void judge(const struct text *t, struct fn *fn, struct reference *ref, ui
 	for (uint32_t i = 0; i < n; i++)
 		if (ref[i].kind == REFERENCE_SYMBOL && ref[i].to != fn->entry)
 			return;
-	if (has_stray(t, fn) || !jumps_as_told(t, fn) || !all_are_led_to(t, fn))
+	if (has_stray(t, fn) || !jumps_as_told(t, fn) || !labels_all_led(t, fn))
 		return;
 	for (uint32_t i = 0, k; i < n; i = k) {
 		for (k = i + 1; k < n && ref[k].to == ref[i].to; )

@@ -34,8 +34,7 @@ begin calculates_with_a_frame
 	ret
 end calculates_with_a_frame
 
-	# What is fetched is a whole address, of which data tells, unless something was calculated and kept
-	# before; in a shared library that may be.
+	# What is fetched is a whole address, of which data tells.
 begin fetches
 	xor	%ecx, %ecx
 1:	inc	%rcx
@@ -46,25 +45,18 @@ begin fetches
 	ret
 end fetches
 
-	# Where others have a frame, a jump without one is a tail call.
-begin fetches_with_a_frame
+	# Unless nothing tells of some code; then it may have been calculated before, in a shared library.
+begin fetches_kept
 	xor	%ecx, %ecx
 1:	inc	%rcx
 	lea	2f(%rip), %rdx
-	test	%esi, %esi
-	je	3f
-	mov	(%rdi), %rax
-	jmp	*%rax
-3:	push	%rbx
-	.cfi_adjust_cfa_offset 8
-	.cfi_offset %rbx, -16
 	mov	(%rdi), %rax
 	jmp	*%rax
 2:	mov	%rcx, %rax
-	pop	%rbx
-	.cfi_adjust_cfa_offset -8
-	ret
-end fetches_with_a_frame
+	jmp	3f
+	inc	%rax
+3:	ret
+end fetches_kept
 
 	# A word has the label.
 begin word_has_label
