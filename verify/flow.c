@@ -342,22 +342,9 @@ static bool all_reached(struct flow *f, const uint32_t *former, uint32_t n)
 	return true;
 }
 
-/* Control goes on from the instruction to the one behind it. */
 static bool falls(const struct flow *f, const struct range *r, uint32_t i)
 {
-	const struct effect *e = &r->node[i].e;
-
-	switch (e->kind) {
-	case INSN_IJMP: case INSN_JMP: case INSN_RET:
-		return false;
-	case INSN_TRAP:
-		return verify_goes_on(f->v, f->fdes.v[r - f->ranges.v],
-				      r->node_addr[i] + e->len);
-	case INSN_CALL: case INSN_ICALL:
-		return verify_call_returns(f->v, e);
-	default:
-		return true;
-	}
+	return verify_falls(f->v, r->node_addr[i], &r->node[i].e);
 }
 
 /* By number of the instruction, of *n: a branch of the function leads there. */

@@ -476,3 +476,19 @@ bool verify_call_returns(struct verify *v, const struct effect *call)
 		step(v->calls.returns, v->calls.returns->todo.v[--v->calls.returns->todo.n]);
 	return v->calls.returns->known[fde];
 }
+
+bool verify_falls(struct verify *v, vaddr addr, const struct effect *e)
+{
+	switch (e->kind) {
+	case INSN_IJMP: case INSN_JMP: case INSN_RET:
+		return false;
+	case INSN_TRAP: {
+		uint32_t fde = vcfi_find(&v->ocfi, addr);
+		return fde != NO_FDE && verify_goes_on(v, fde, addr + e->len);
+	}
+	case INSN_CALL: case INSN_ICALL:
+		return verify_call_returns(v, e);
+	default:
+		return true;
+	}
+}

@@ -56,6 +56,8 @@ bool verify_is_chosen_stub(const struct verify *v, vaddr addr);
 vaddr verify_stub_slot(const struct verify *v, vaddr addr);
 /* False when the call certainly does not come back. */
 bool verify_call_returns(struct verify *v, const struct effect *call);
+/* Control may go on from the instruction at addr to the one behind it. */
+bool verify_falls(struct verify *v, vaddr addr, const struct effect *e);
 /* callwrites.c: registers of VERIFY_CALLER_SAVED that the call may overwrite, so that nobody
  * looks at what they had been. */
 uint16_t verify_call_writes(struct verify *v, const struct effect *call);

@@ -70,7 +70,8 @@ static void follow(struct origin *o, const struct effect *e)
 
 static int note_held(struct verify *v, const struct vholder *h, void *ctx)
 {
-	vec_push(v->a, (struct vbases *)ctx, h->value);
+	if (h->kind != HOLDS_LISTED)		/* nothing that runs knows it by that */
+		vec_push(v->a, (struct vbases *)ctx, h->value);
 	return 0;
 }
 
@@ -132,11 +133,6 @@ static bool is_run_into(struct verify *v, vaddr addr)
 	return !verify_is_met(v, addr) && !verify_is_held(v, addr);
 }
 
-static bool goes_on(const struct effect *e)
-{
-	return e->kind != INSN_JMP && e->kind != INSN_IJMP && e->kind != INSN_RET;
-}
-
 /* Where the block of the instruction at `last` begins. */
 static vaddr block_start(struct verify *v, vaddr last)
 {
@@ -150,7 +146,7 @@ static vaddr block_start(struct verify *v, vaddr last)
 			return last;
 		if (!falls || !is_run_into(v, at))
 			start = at;
-		falls = goes_on(&e);
+		falls = verify_falls(v, at, &e);
 	}
 	return falls && is_run_into(v, last) ? start : last;
 }
@@ -201,7 +197,7 @@ static bool range_brings(struct dispatch *d, uint32_t fde, vaddr start, int dept
 	for (; at < end; at += e.len) {
 		if (!effect_decode(verify_orig_code(d->v, at), at, &e))
 			return false;
-		if (e.target != start && (at + e.len != start || !goes_on(&e)))
+		if (e.target != start && (at + e.len != start || !verify_falls(d->v, at, &e)))
 			continue;
 		d->ways++;
 		if (!brings(d, at, depth))
@@ -242,18 +238,6 @@ enum verify_way verify_way_of(struct verify *v, vaddr jump)
 								       : WAY_CALCULATED;
 }
 
-static bool runs_on(struct verify *v, const struct effect *e)
-{
-	switch (e->kind) {
-	case INSN_JMP: case INSN_IJMP: case INSN_RET: case INSN_TRAP:
-		return false;
-	case INSN_CALL: case INSN_ICALL:
-		return verify_call_returns(v, e);
-	default:
-		return true;
-	}
-}
-
 vaddr verify_unled(struct verify *v, uint32_t fde)
 {
 	vaddr at = v->ocfi.fde[fde].addr, end = at + v->ocfi.fde[fde].len;
@@ -261,12 +245,11 @@ vaddr verify_unled(struct verify *v, uint32_t fde)
 	struct effect e;
 
 	for (; at < end && effect_decode(verify_orig_code(v, at), at, &e); at += e.len) {
-		if (e.kind == INSN_NOP)
-			continue;
-		if (!falls && e.kind != INSN_JMP && !verify_is_met(v, at) &&
-		    !verify_is_held(v, at))
+		bool led = falls || !is_run_into(v, at);
+
+		if (!led && e.kind != INSN_NOP)
 			return at;
-		falls = runs_on(v, &e);
+		falls = led && verify_falls(v, at, &e);
 	}
 	return 0;
 }

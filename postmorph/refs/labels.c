@@ -121,15 +121,6 @@ static bool has_stray(const struct text *t, const struct fn *fn)
 	return false;
 }
 
-/* It has more than NOPs and a jump, which compilers leave of code that is gone. */
-static bool does_something(const struct fn *fn, const struct block *b)
-{
-	for (uint32_t i = b->insn; i < b->insn + b->ninsn; i++)
-		if (fn->insn[i].kind != INSN_NOP)
-			return fn->insn[i].kind != INSN_JMP;
-	return false;
-}
-
 bool labels_all_led(const struct text *t, const struct fn *fn)
 {
 	const uint8_t leads = MARK_BRANCH | MARK_POINTER | MARK_TABLE | MARK_PAD;
@@ -140,7 +131,7 @@ bool labels_all_led(const struct text *t, const struct fn *fn)
 			fallen[fn->block[i].fall] = true;
 	for (uint32_t i = 1; i < fn->nblock; i++)
 		if (!fallen[i] && !(*text_mark(t, fn->block[i].addr) & leads) &&
-		    !is_entry_of_table(fn, i) && does_something(fn, &fn->block[i]))
+		    !is_entry_of_table(fn, i) && has_image(fn, fn->block[i].addr))
 			return false;
 	return true;
 }

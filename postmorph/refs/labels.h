@@ -12,8 +12,8 @@ void labels_judge(struct text *t);
 /* How the indirect jump, an instruction of a function with blocks, comes to its target: never
  * WAY_BROUGHT. */
 enum jump_way labels_way(const struct text *t, const struct fn *fn, uint32_t insn);
-/* Something is known to lead to every block that is more than a jump; else a jump may go to
- * what was calculated before it was put where the jump fetches it. */
+/* Something is known to lead to every block; else a jump may go to what was calculated before
+ * it was put where the jump fetches it. */
 bool labels_all_led(const struct text *t, const struct fn *fn);
 
 #endif
