@@ -72,6 +72,17 @@ end word_has_label
 word:	.quad	4b
 	.text
 
+	# A number that leads between two instructions is no label.
+begin word_leads_between
+	xor	%ecx, %ecx
+	inc	%rcx
+	add	(%rdi), %rax
+	jmp	*%rax
+end word_leads_between
+	.data
+	.quad	word_leads_between + 6
+	.text
+
 	# It has no label of its own.
 begin forms_none
 	xor	%ecx, %ecx

@@ -217,10 +217,24 @@ op_kept:
 	.cfi_adjust_cfa_offset -8
 	ret
 	.cfi_adjust_cfa_offset 8
-.Lfar:	pop	%rbx
+op_far:	jmp	op_kept
+end interpret_kept
+
+begin interpret_nop			# something leads to the code behind the NOP, for it leads to that
+	save
+	mov	held_nop(%rip), %rdx
+	test	%edi, %edi
+	je	1f
+	jmp	*%rdx
+op_nop:
+	pop	%rbx
 	.cfi_adjust_cfa_offset -8
 	ret
-end interpret_kept
+	.cfi_adjust_cfa_offset 8
+1:	nop
+	mov	$1, %eax
+	jmp	op_nop
+end interpret_nop
 
 begin interpret_index			# one of its labels is formed, as a part of an address
 	save
@@ -348,10 +362,12 @@ held_landed:
 	.quad	op_landed, op_gone
 held_sum:
 	.quad	op_other_sum
+held_nop:
+	.quad	op_nop
 held_kept:
 	.quad	op_kept
 far_from_kept:
-	.quad	.Lfar - op_kept
+	.quad	op_far - op_kept
 held_index:
 	.quad	op_index
 held_five:

@@ -200,6 +200,16 @@ static void a_store_by_a_null_pointer_stores_nothing(void **state)
 	expect_null_store("-shared -Wa,--defsym,RUNS_ON=1", why);
 }
 
+/* The table's length would not be asked for there. */
+static void nobody_jumps_by_what_a_call_may_have_kept(void **state)
+{
+	(void)state;
+	untrue_expect((struct untrue){ .source = "keeps", .flags = "-shared" },
+		      "uses what comes from the address");
+	untrue_expect((struct untrue){ .source = "keeps",
+				       .flags = "-shared -Wa,--defsym,FORGETS=1" }, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -208,6 +218,7 @@ int main(void)
 		cmocka_unit_test(a_new_table_has_all_entries),
 		cmocka_unit_test(an_entry_may_lead_to_no_instruction),
 		cmocka_unit_test(a_stub_of_a_chosen_function_ends_the_flow),
+		cmocka_unit_test(nobody_jumps_by_what_a_call_may_have_kept),
 		cmocka_unit_test(a_store_by_a_null_pointer_stores_nothing),
 		cmocka_unit_test(images_are_of_one_stretch_where_both_texts_run_on),
 	};

@@ -494,6 +494,8 @@ static void all_pointers_to_a_label_go_together(void **state)
 	expect(&m, "the instruction at");
 	m = LABELS("op_first", "op_last");
 	expect(&m, NULL);
+	m = LABELS("op_nop");
+	expect(&m, NULL);
 	m = LABELS(FOUR_OPS);
 	assert_int_equal(redirect_data(&m, halt, image_of(&m, halt), 1), 1);
 	expect(&m, "other pointers");
