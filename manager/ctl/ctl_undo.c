@@ -494,22 +494,25 @@ static void ask_for(struct undo *u, char *given)
 	struct ctl ctl = *u->ctl;
 	unsigned before = u->restored;
 	int former = u->code;
+	const bool forced = u->store.force;
 
-	if (u->store.force) {
+	if (forced) {
 		argv[1] = force;
 		argv[2] = words;
 		argv[3] = given;
 	}
 	ctl.errors = open_memstream(&held, &size);
-	int code = ctl_ask_paths(&ctl, u->store.force ? 4 : 3, argv);
+	int code = ctl_ask_paths(&ctl, forced ? 4 : 3, argv);
 	if (ctl.errors)
 		(void)fclose(ctl.errors);	/* in memory */
 	u->code = 0;
 	u->none = false;
 	u->known = code != INPUT;
-	/* what it refused to --force was shown to be something else than it knows */
-	if (code != 3 || !u->store.force || is_broken(u, given))
-		undo_given(u, given);
+	/* what it refused to --force was shown to be something else than it knows: without
+	 * more proof than its own that is not overwritten */
+	u->store.force = forced && (code != 3 || is_broken(u, given));
+	undo_given(u, given);
+	u->store.force = forced;
 	/* of what it does not know it says no more than that */
 	if (u->restored == before && code && (u->known || !u->none)) {
 		if (access(given, F_OK) == 0 || errno != ENOENT || !tell_kept(u, given))

@@ -169,9 +169,10 @@ static int prove(const struct undo_store *s, const struct looked *k, struct err 
 }
 
 /* May the original that the file names take its place? */
-static int may_restore(const struct undo_store *s, const struct looked *k, struct err *err)
+static int may_restore(const struct undo_store *s, struct looked *k, struct err *err)
 {
 	uid_t uid = k->f.st.st_uid;
+	struct err unproven;
 
 	if (k->known && k->owner != uid)
 		return err_set(err, ERR_REFUSED, "it belonged to user %u when it was "
@@ -180,6 +181,9 @@ static int may_restore(const struct undo_store *s, const struct looked *k, struc
 		return err_set(err, ERR_REFUSED, "empty or cut off: neither the generation "
 			       "that was put there nor its original; --force puts the "
 			       "original back");
+	/* or one that this ledger is too old for */
+	if (k->edited && !s->force && prove(s, k, &unproven) == 0)
+		k->edited = false;
 	if (k->edited && !s->force)
 		return err_set(err, ERR_REFUSED, "a generation, edited by somebody; --force "
 			       "puts its original back, without what they changed");

@@ -396,6 +396,28 @@ check "it is undone all the same" by_both "$root/bin/sort"
 check "the original is back" is_original sort
 check_here "the daemon ends" stop_daemon
 
+# One whose store was put back from a copy: the generation at the path is newer than all that it knows.
+fresh
+check_here "a daemon that goes on" start_daemon
+LC_ALL=C "$root/bin/sort" -n -k1,1 "$root/data" >/dev/null
+LC_ALL=C "$root/bin/sort" -r "$root/data" >/dev/null
+check "makes another generation" eval 'taken_in && ctl reoptimize "$root/bin/sort"'
+check "that is another one" eval '! cmp -s "$root/bin/sort" "$root/saved/bin/sort"'
+check_here "it ends" stop_daemon
+rm -rf "$root/store"
+cp -a "$root/saved/store" "$root"
+check_here "a daemon with the older store" start_daemon
+work sort && taken_in
+cp -a "$root/bin/sort" "$root/later"
+check "a dry run would put the original there" by_both --dry-run "$root/bin/sort"
+check "nothing is edited, so nothing would be lost" not said "changed would be lost"
+check "its original comes back" by_both "$root/bin/sort"
+check "byte for byte" is_original sort
+cp -a "$root/later" "$root/bin/sort" && ctl look >/dev/null
+check "by force, too" by_both --force "$root/bin/sort"
+check "byte for byte" is_original sort
+check_here "the daemon ends" stop_daemon
+
 # One that has forgotten, and has lost its ledger: before its start, and while it runs.
 fresh
 rm -r "$root"/store/morph.db* "$root"/store/ledger/* "$root"/store/spool/*
