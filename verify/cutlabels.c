@@ -4,10 +4,8 @@
  * which no word of data tells where it leads.  In a function of which something, an instruction
  * or a word, holds an address inside, a jump which calculates its target (ways.c) may go to any
  * instruction of its FDE of which the unwind table says the same: an entry jump over such a one
- * is refused.  So may one that fetches its target, where labels are in words that are relocated
- * and the function has code to which nothing seems to lead: what it fetches may have been
- * calculated before.  (At a fixed address, words that lead inside of functions are mostly those
- * of jump tables.)
+ * is refused.  So may one that fetches its target, where the function has code to which nothing
+ * seems to lead: what it fetches may have been calculated before.
  *
  * Tested by tests/unit/verify/test_cutlabels.c.
  */
@@ -33,12 +31,13 @@ static int check_start(struct verify *v, const struct vref *jump, vaddr addr)
 
 static int note_word(struct verify *v, const struct vholder *h, void *ctx)
 {
-	bool word = h->kind == HOLDS_RELATIVE || h->kind == HOLDS_RELR ||
-		    h->kind == HOLDS_RELOCATED || h->kind == HOLDS_WORD;
+	bool relocated = h->kind == HOLDS_RELATIVE || h->kind == HOLDS_RELR ||
+			 h->kind == HOLDS_RELOCATED;
+	bool word = relocated || (h->kind == HOLDS_WORD && verify_is_start(v, h->value));
 	uint32_t fde = word ? vcfi_find(&v->ocfi, h->value) : NO_FDE;
 
-	(void)ctx;
-	if (fde != NO_FDE && v->ocfi.fde[fde].addr != h->value && verify_is_start(v, h->value))
+	(void)ctx;		/* a sum of a label and something is relocated as well */
+	if (fde != NO_FDE && v->ocfi.fde[fde].addr != h->value)
 		v->walk.own_label[fde] = true;
 	return 0;
 }
@@ -52,8 +51,7 @@ static bool may_calculate(struct verify *v, const struct vref *jump)
 {
 	enum verify_way way = verify_way_of(v, jump->addr);
 
-	return way == WAY_CALCULATED || (way == WAY_FETCHED && v->orig.eh.e_type == ET_DYN &&
-					 verify_unled(v, jump->fde));
+	return way == WAY_CALCULATED || (way == WAY_FETCHED && verify_unled(v, jump->fde));
 }
 
 int verify_cutlabels(struct verify *v)

@@ -342,13 +342,24 @@ static void classify_sum(struct effect *e, const struct full *f)
 	e->reads = 0;
 }
 
+/* By rsp, or below rbp: where a compiler keeps what it has calculated. */
+static bool is_in_frame(const ZydisDecodedOperand *mem)
+{
+	return mem->mem.base == ZYDIS_REGISTER_RSP ||
+	       (mem->mem.base == ZYDIS_REGISTER_RBP && mem->mem.index == ZYDIS_REGISTER_NONE &&
+		mem->mem.disp.value < 0);
+}
+
+static bool is_shared(const ZydisDecodedOperand *op)
+{
+	return op->type == ZYDIS_OPERAND_TYPE_MEMORY && plain_segment(op) && !is_in_frame(op);
+}
+
 static bool is_fetch(const struct full *f)
 {
-	const ZydisDecodedOperand *x = &f->op[0], *y = &f->op[1];
-
-	return f->in.mnemonic == ZYDIS_MNEMONIC_MOV && is_gpr64(x) &&
-	       y->type == ZYDIS_OPERAND_TYPE_MEMORY && y->mem.segment != ZYDIS_REGISTER_FS &&
-	       y->mem.segment != ZYDIS_REGISTER_GS;
+	return (f->in.mnemonic == ZYDIS_MNEMONIC_MOV && is_gpr64(&f->op[0]) &&
+		is_shared(&f->op[1])) ||
+	       (f->in.mnemonic == ZYDIS_MNEMONIC_JMP && is_shared(&f->op[0]));
 }
 
 static void classify_plain(struct effect *e, const struct full *f)
@@ -437,6 +448,7 @@ static void classify_stack(struct effect *e, const struct full *f)
 
 static void classify_jump(struct effect *e, const struct full *f)
 {
+	e->fetches = is_fetch(f);
 	if (is_gpr64(&f->op[0])) {
 		set_op(e, FX_JUMP, gpr(f->op[0].reg.value), 0, 0);
 		e->reads = 0;

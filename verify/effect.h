@@ -45,7 +45,9 @@ struct effect {
 	bool faults;
 	bool kernel;		/* syscall */
 	bool null;		/* writes to the first page of memory, by a constant address */
-	bool fetches;		/* kills has what a mov of 64 bits reads, but not by %fs, %gs */
+	/* kills has, or the jump goes to, 64 bits of memory as they are: not by %fs or %gs, and
+	 * of no frame, where a compiler keeps what was calculated */
+	bool fetches;
 	bool sets_count;	/* rcx becomes a constant other than 0 */
 	bool frame, frame_read;	/* disp(%rsp) is an operand, and is read */
 	uint8_t span;		/* bytes of that; 255: unknown or larger */

@@ -52,8 +52,9 @@ bool verify_is_labelled(const struct verify *v, vaddr addr);
 /* ways.c: something else than a branch may lead there, a pointer, an operand, a table, a pad;
  * or it is the start of a function. */
 bool verify_is_held(struct verify *v, vaddr addr);
-/* ways.c: the first instruction of the FDE to which nothing seems to lead, 0 if there is none.
- * What a jump fetches may have been calculated, and kept, then. */
+/* ways.c: the first instruction of the FDE to which nothing seems to lead, not even a call in
+ * front of it that does not come back; 0 if there is none.  What a jump fetches may have been
+ * calculated, and kept, then. */
 vaddr verify_unled(struct verify *v, uint32_t fde);
 
 enum verify_way { WAY_CALCULATED, WAY_FETCHED, WAY_BY_TABLE };

@@ -1,6 +1,7 @@
 /* ways.c - where the computed jumps of a function with redirected labels get their targets from
  *
- * FETCHED    by a `mov` of 64 bits, or by the jump itself, from memory, as it was there.
+ * FETCHED    by a `mov` of 64 bits, or by the jump itself, from memory, as it was there: not
+ *            from a frame, where compilers keep what they have calculated.
  * BY_TABLE   an entry of a table plus the address by which the block read that entry: the
  *            table's address, for nothing is read by the addresses of labels.
  * Both are looked for in the block that the jump ends.  If the block does not write the
@@ -228,7 +229,7 @@ enum verify_way verify_way_of(struct verify *v, vaddr jump)
 	if (!follow_to(v, jump, false, &start, &e, &o))
 		return WAY_CALCULATED;
 	if (e.op != FX_JUMP)
-		return e.kind == INSN_IJMP ? WAY_FETCHED : WAY_CALCULATED;
+		return e.fetches ? WAY_FETCHED : WAY_CALCULATED;
 	if (has(o.loaded, e.a))
 		return WAY_FETCHED;
 	if (has(o.summed, e.a))
@@ -246,10 +247,11 @@ vaddr verify_unled(struct verify *v, uint32_t fde)
 
 	for (; at < end && effect_decode(verify_orig_code(v, at), at, &e); at += e.len) {
 		bool led = falls || !is_run_into(v, at);
+		bool call = e.kind == INSN_CALL || e.kind == INSN_ICALL;
 
 		if (!led && e.kind != INSN_NOP)
 			return at;
-		falls = led && verify_falls(v, at, &e);
+		falls = led && (call || verify_falls(v, at, &e));
 	}
 	return 0;
 }

@@ -288,10 +288,25 @@ struct origins {
 	uint8_t through[16];
 };
 
+static bool is_memory(const ZydisDecodedOperand *o)
+{
+	return o->type == ZYDIS_OPERAND_TYPE_MEMORY && o->mem.segment != ZYDIS_REGISTER_FS &&
+	       o->mem.segment != ZYDIS_REGISTER_GS;
+}
+
 static bool reads_memory(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *o)
 {
-	return in->operand_count > 1 && o[1].type == ZYDIS_OPERAND_TYPE_MEMORY &&
-	       o[1].mem.segment != ZYDIS_REGISTER_FS && o[1].mem.segment != ZYDIS_REGISTER_GS;
+	return in->operand_count > 1 && is_memory(&o[1]);
+}
+
+/* Not of a frame, where compilers keep what they have calculated. */
+static bool is_shared(const ZydisDecodedOperand *o)
+{
+	const ZydisDecodedOperandMem *mem = &o->mem;
+
+	return is_memory(o) && mem->base != ZYDIS_REGISTER_RSP &&
+	       (mem->base != ZYDIS_REGISTER_RBP || mem->index != ZYDIS_REGISTER_NONE ||
+		mem->disp.value >= 0);
 }
 
 static uint8_t number_of(uint16_t bit)
@@ -316,7 +331,8 @@ static void origins_step(struct origins *from, const ZydisDecodedInstruction *in
 	uint16_t address, reads = registers(in, o, ZYDIS_OPERAND_ACTION_MASK_READ, &address);
 	uint16_t writes = registers(in, o, ZYDIS_OPERAND_ACTION_MASK_WRITE, &address);
 	bool move = in->mnemonic == ZYDIS_MNEMONIC_MOV && in->operand_width == 64;
-	bool fetched = move && (reads_memory(in, o) || (reads & from->fetched));
+	bool fetched = move && ((in->operand_count > 1 && is_shared(&o[1])) ||
+				(reads & from->fetched));
 	bool told = is_table_sum(from, in, o) || (move && (reads & from->told));
 	uint8_t through = 0;
 
@@ -344,8 +360,8 @@ static enum jump_way way_of(const struct origins *from, uint16_t reg)
 	       from->written & reg ? WAY_CALCULATED : WAY_BROUGHT;
 }
 
-/* From the start of a block to the jump that ends it: its register, 0 for one through
- * memory; or to the block's end: -1. */
+/* From the start of a block to the jump that ends it: its register, 0 for one to what memory
+ * holds; or to the block's end, or to one to what a frame holds: -1. */
 static int follow_block(struct bytes code, struct origins *from)
 {
 	while (code.n) {
@@ -358,8 +374,9 @@ static int follow_block(struct bytes code, struct origins *from)
 			break;
 		}
 		if (in.mnemonic == ZYDIS_MNEMONIC_JMP && !in.raw.imm[0].is_relative)
-			return o[0].type == ZYDIS_OPERAND_TYPE_MEMORY ? 0
-								      : bit_of(o[0].reg.value);
+			return o[0].type == ZYDIS_OPERAND_TYPE_REGISTER
+				       ? bit_of(o[0].reg.value)
+				       : -!is_shared(&o[0]);
 		origins_step(from, &in, o);
 		code = (struct bytes){ code.p + in.length, code.n - in.length };
 	}

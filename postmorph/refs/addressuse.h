@@ -33,7 +33,8 @@ bool address_is_ordered(const struct text *t, vaddr at);
 enum jump_way {
 	WAY_CALCULATED,	/* perhaps: to what no line below describes */
 	WAY_BROUGHT,	/* to what a register held when the block began */
-	WAY_FETCHED,	/* to what the block, or the jump itself, took from memory as it was */
+	/* to what the block, or the jump itself, took from memory as it was, from no frame */
+	WAY_FETCHED,
 	WAY_TABLE,  /* to an entry of a table plus the address by which the block read that */
 };
 

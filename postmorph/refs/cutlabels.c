@@ -29,13 +29,28 @@ static bool forms_own(const struct prog *prog, const struct fn *fn, const struct
 	return false;
 }
 
+/* Words lead between instructions: at a fixed address that means nothing, but what is relocated
+ * is the address of a label and something added to it. */
+static bool is_held_between(const struct text *t, const struct fn *fn)
+{
+	for (uint32_t r = 0; r < fn->nrange; r++) {
+		const vaddr start = fn->range[r].addr;
+
+		for (uint64_t i = r == 0; i < fn->range[r].size; i++)
+			if (text_holds(t, start + i) &&
+			    (*text_mark(t, start + i) & MARK_POINTER))
+				return true;
+	}
+	return false;
+}
+
 static bool has_label(const struct text *t, const struct fn *fn)
 {
 	for (uint32_t i = 0; i < fn->ninsn; i++)
 		if (forms_own(t->prog, fn, &fn->insn[i]) ||
 		    (i && (t->mark[fn->insn[i].off] & MARK_POINTER)))
 			return true;
-	return false;
+	return t->prog->img.pie_or_dso && is_held_between(t, fn);
 }
 
 static uint32_t row_at(const struct prog *prog, const struct insn *insn)
@@ -66,7 +81,7 @@ static void guard_start(const struct text *t, const struct fn *fn, const struct 
 void cutlabels_guard(const struct text *t, const struct fn *fn)
 {
 	bool has = has_label(t, fn);
-	bool kept = has && t->prog->img.pie_or_dso && !labels_all_led(t, fn);
+	bool kept = has && !labels_all_led(t, fn);
 
 	for (uint32_t i = 0; i < fn->ninsn && has; i++) {
 		if (fn->insn[i].kind != INSN_IJMP)

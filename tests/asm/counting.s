@@ -514,7 +514,7 @@ fn dead_fetched_by_others		# a mov with a prefix, as assemblers pad with
 	.byte	0x2e
 	mov	8(%rdi), %rdx
 	jmp	2f
-1:	mov	8(%rsp), %rdx
+1:	mov	8(%rsi), %rdx
 2:	place
 	jmp	*%rdx
 end dead_fetched_by_others
@@ -532,6 +532,12 @@ fn live_behind_call			# which may overwrite the register
 	place
 	jmp	*%rax
 end live_behind_call
+
+fn live_kept_in_frame				# what may have been calculated before
+	mov	-8(%rsp), %rdx
+	place
+	jmp	*%rdx
+end live_kept_in_frame
 
 fn live_unreached			# by no way that is seen
 	ret

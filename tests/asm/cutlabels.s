@@ -1,5 +1,5 @@
 # Functions that form labels of their own and jump to what is calculated, or not.  Built as a shared
-# library; the instruction behind the first is where an entry jump would lie.
+# library, or a program at a fixed address; the instruction behind the first is where an entry jump would lie.
 
 	.include "tests/asm/global.inc"
 	.text
@@ -45,7 +45,7 @@ begin fetches
 	ret
 end fetches
 
-	# Unless nothing tells of some code; then it may have been calculated before, in a shared library.
+	# Unless nothing tells of some code; then it may have been calculated before.
 begin fetches_kept
 	xor	%ecx, %ecx
 1:	inc	%rcx
@@ -72,7 +72,8 @@ end word_has_label
 word:	.quad	4b
 	.text
 
-	# A number that leads between two instructions is no label.
+	# A word that leads between two instructions is a label and something added to it, if it is
+	# relocated; at a fixed address it may be any number.
 begin word_leads_between
 	xor	%ecx, %ecx
 	inc	%rcx

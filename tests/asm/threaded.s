@@ -40,8 +40,9 @@ end interpret
 begin interpret_lea
 	save
 	lea	op_left(%rip), %rax
-	mov	%rax, -8(%rsp)
-	jmp	*-8(%rsp)
+	lea	keeps(%rip), %rcx
+	mov	%rax, (%rcx)
+	jmp	*(%rcx)
 op_left:	mov	held_left(%rip), %rcx
 	pop	%rbx
 	.cfi_adjust_cfa_offset -8
@@ -72,6 +73,46 @@ op_apart:
 	.cfi_adjust_cfa_offset -8
 	ret
 end interpret_apart
+
+	# What a frame holds may be a sum: fetched from there, by the jump itself, or below rbp.
+begin interpret_framed
+	save
+	mov	(%rsp), %rdx
+	jmp	*%rdx
+op_framed:
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_framed
+begin interpret_by_frame
+	save
+	jmp	*(%rsp)
+op_by_frame:
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_by_frame
+begin interpret_below
+	save
+	jmp	*-8(%rbp)
+op_below:
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_below
+	# Above rbp, or by an index, is no frame.
+begin interpret_above
+	save
+	test	%edi, %edi
+	jz	1f
+	jmp	*-8(%rbp,%rdi,8)
+1:	mov	8(%rbp), %rdx
+	jmp	*%rdx
+op_above:
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_above
 
 begin interpret_both			# a jump table, too; the first copies what it fetched
 	save
@@ -196,8 +237,9 @@ begin interpret_sum			# code calculates with one of its labels
 	save
 	lea	op_sum(%rip), %rax
 	add	%rdi, %rax
-	mov	%rax, -8(%rsp)
-	jmp	*-8(%rsp)
+	lea	keeps(%rip), %rcx
+	mov	%rax, (%rcx)
+	jmp	*(%rcx)
 op_sum:	pop	%rbx
 	.cfi_adjust_cfa_offset -8
 	ret
@@ -210,8 +252,9 @@ begin interpret_kept			# what it fetches it has calculated before
 	mov	held_kept(%rip), %rdx
 	movslq	far_from_kept(%rip), %rax
 	add	%rdx, %rax
-	mov	%rax, -8(%rsp)
-	jmp	*-8(%rsp)
+	lea	keeps(%rip), %rcx
+	mov	%rax, (%rcx)
+	jmp	*(%rcx)
 op_kept:
 	pop	%rbx
 	.cfi_adjust_cfa_offset -8
@@ -339,12 +382,14 @@ switch:	.long	op_both - switch, op_other - switch, op_both - switch, op_other - 
 labels:	.quad	op_add, op_double, op_skip, op_halt, op_next
 held_halt:
 	.quad	op_halt
+keeps:	.quad	0
 held_left:
 	.quad	op_left
 held_near:
 	.quad	op_near
 held_apart:
 	.quad	op_apart
+	.quad	op_framed, op_by_frame, op_below, op_above
 held_displaced:
 	.quad	op_displaced
 held_both:

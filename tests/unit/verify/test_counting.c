@@ -367,7 +367,7 @@ static void counters_leave_flags_alone_that_are_read(void **state)
 		"live_half_known", "live_half_decoded", "live_distances",
 		"live_label_variable", "live_loop", "live_any_label",
 		"live_sum", "live_brought_sum", "live_called_inside",
-		"live_behind_call", "live_trap" };
+		"live_behind_call", "live_kept_in_frame", "live_trap" };
 	static const char *const dead[] = {
 		"dead_write", "dead_carry", "dead_ways", "dead_return", "dead_narrow",
 		"dead_rotation",

@@ -534,6 +534,14 @@ static void labels_that_code_forms_or_calculates_are_doubts(void **state)
 	expect(&m, "may calculate its target");
 	m = LABELS("op_apart");
 	expect(&m, "may calculate its target");
+	m = LABELS("op_framed");
+	expect(&m, "may calculate its target");
+	m = LABELS("op_by_frame");
+	expect(&m, "may calculate its target");
+	m = LABELS("op_below");
+	expect(&m, "may calculate its target");
+	m = LABELS("op_above");
+	expect(&m, NULL);
 }
 
 /* The line of the map that begins at `addr` is `size` bytes long, and the next one, which

@@ -32,8 +32,8 @@ static void flags_are_live_where_the_name_says(void **state)
 		{ "dead_fetched", true }, { "dead_fetched_by_others", true },
 		{ "dead_backwards", true }, { "dead_cold", true },
 		{ "dead_copied", true }, { "live_behind_call", false },
-		{ "live_unreached", false }, { "live_trap", false },
-		{ "live_called_inside", false },
+		{ "live_kept_in_frame", false }, { "live_unreached", false },
+		{ "live_trap", false }, { "live_called_inside", false },
 	};
 	struct arena *a = arena_new();
 	struct prog prog;

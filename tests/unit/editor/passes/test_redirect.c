@@ -193,6 +193,10 @@ static void labels_are_known_that_only_data_holds(void **state)
 	assert_int_equal(asm_fn(&prog, "interpret_lea")->labels, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_far")->labels, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_apart")->labels, POINTERS_UNKNOWN);
+	assert_int_equal(asm_fn(&prog, "interpret_framed")->labels, POINTERS_UNKNOWN);
+	assert_int_equal(asm_fn(&prog, "interpret_by_frame")->labels, POINTERS_UNKNOWN);
+	assert_int_equal(asm_fn(&prog, "interpret_below")->labels, POINTERS_UNKNOWN);
+	assert_int_equal(asm_fn(&prog, "interpret_above")->labels, POINTERS_KNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_shared")->labels, POINTERS_KNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_calls")->labels, POINTERS_KNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_landed")->labels, POINTERS_UNKNOWN);
@@ -243,7 +247,7 @@ static void labels_in_new_text_are_jumped_to_and_differ(void **state)
 		struct edit_stats s = emit(original, seed, &generation);
 		int code = run(wr_bytes(&generation));
 
-		assert_int_equal(s.functions_threaded, 7);
+		assert_int_equal(s.functions_threaded, 8);
 		assert_verified(original, wr_bytes(&generation));
 		if (code != 0)
 			fail_msg("seed %llu: exit code %d", (unsigned long long)seed, code);
