@@ -68,17 +68,6 @@ static int by_group_cmp(const void *x, const void *y)
 	return (a->item > b->item) - (a->item < b->item);
 }
 
-/* All FDEs, those of a group together. */
-static struct by_group *sort_members(struct verify *v)
-{
-	struct by_group *m = arena_array(v->a, v->ocfi.nfde, sizeof(*m));
-
-	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
-		m[i] = (struct by_group){ verify_group(v, i), i };
-	qsort(m, v->ocfi.nfde, sizeof(*m), by_group_cmp);
-	return m;
-}
-
 /* What refers to new tables: formers, and behind them shifted loads; those of a group
  * together. */
 static struct by_group *sort_users(struct verify *v, uint32_t *n)
@@ -123,24 +112,20 @@ static void find_stretches(struct verify *v)
 /* One run of the data flow per function that refers to new tables. */
 int verify_dataflow(struct verify *v)
 {
-	uint32_t n, at = 0;
-	const struct by_group *order = sort_users(v, &n), *members = sort_members(v);
+	uint32_t n, nmember;
+	const struct by_group *order = sort_users(v, &n);
 	uint32_t *former = arena_array(v->a, v->uses.formers.n, sizeof(*former));
-	uint32_t *member = arena_array(v->a, v->ocfi.nfde, sizeof(*member));
 
 	find_stretches(v);
 	v->flow.followed = arena_array(v->a, v->ocfi.nfde, sizeof(*v->flow.followed));
 	v->flow.range_of = arena_array(v->a, v->ocfi.nfde, sizeof(*v->flow.range_of));
 	for (uint32_t i = 0, k; i < n; i = k) {
-		uint32_t nmember = 0, nformer = 0;
+		uint32_t nformer = 0;
+		const uint32_t *member = verify_members(v, order[i].group, &nmember);
 
 		for (k = i; k < n && order[k].group == order[i].group; k++)
 			if (order[k].item < v->uses.formers.n)
 				former[nformer++] = order[k].item;
-		while (members[at].group < order[i].group)
-			at++;
-		while (at < v->ocfi.nfde && members[at].group == order[i].group)
-			member[nmember++] = members[at++].item;
 		if (follow_group(v, former, nformer, member, nmember) < 0)
 			return -1;
 	}
@@ -194,12 +179,10 @@ static int note_cases(struct verify *v, const struct vtable *t, uint32_t fde)
 int verify_show_cases(struct verify *v, uint32_t fde)
 {
 	struct flow f = { .v = v, .a = v->run };
-	uint32_t n = 0, *member = arena_array(f.a, v->ocfi.nfde, sizeof(*member));
+	uint32_t n;
 
 	f.tables = (struct vtables){ .v = v, .a = f.a, .group = verify_group(v, fde) };
-	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
-		if (verify_group(v, i) == f.tables.group)
-			member[n++] = i;
+	const uint32_t *member = verify_members(v, f.tables.group, &n);
 	int rc = vflow_all(&f, NULL, 0, member, n);
 	int shown = rc == 0 ? show_all(&f) : 0;
 	for (uint32_t i = 0; rc == 0 && shown > 0 && i < f.tables.all.n; i++)

@@ -431,6 +431,28 @@ static void find_ends(struct verify *v)
 	}
 }
 
+static void sort_members(struct verify *v)
+{
+	struct vwalk *w = &v->walk;
+	uint32_t at = 0;
+
+	w->member = arena_array(v->a, v->ocfi.nfde, sizeof(*w->member));
+	w->first_member = arena_array(v->a, v->ocfi.nfde, sizeof(*w->first_member));
+	w->nmember = arena_array(v->a, v->ocfi.nfde, sizeof(*w->nmember));
+	for (uint32_t i = 0; i < v->ocfi.nfde; i++)
+		w->nmember[verify_group(v, i)]++;
+	for (uint32_t i = 0; i < v->ocfi.nfde; i++) {
+		w->first_member[i] = at;
+		at += w->nmember[i];
+		w->nmember[i] = 0;
+	}
+	for (uint32_t i = 0; i < v->ocfi.nfde; i++) {
+		uint32_t group = verify_group(v, i);
+
+		w->member[w->first_member[group] + w->nmember[group]++] = i;
+	}
+}
+
 int verify_entries(struct verify *v)
 {
 	v->walk.cut = arena_alloc(v->a, v->orig.file.n / 8 + 1);
@@ -445,5 +467,8 @@ int verify_entries(struct verify *v)
 		if (check_entry(v, v->map.orig_base + v->map.entry[i]) < 0)
 			return -1;
 	verify_collect_slots(v);
-	return walk_original(v);
+	if (walk_original(v) < 0)
+		return -1;
+	sort_members(v);
+	return 0;
 }

@@ -25,6 +25,9 @@ struct vwalk {			/* filled by entries.c; `start` and `cut` by one bit a byte */
 	uint8_t *cut;		/* of the original file: byte 1..4 of an entry jump */
 	/* [ocfi.nfde] union-find: fragments and their functions (verify_group()) */
 	uint32_t *group;
+	/* [ocfi.nfde] FDEs, those of a group together, ascending; where a group's begin, and
+	 * how many there are, by its root: once all code has been walked (verify_members()) */
+	uint32_t *member, *first_member, *nmember;
 	bool *has_table;	/* [ocfi.nfde] forms the address of what looks like a table */
 	bool *own_label;	/* [ocfi.nfde] something holds an address inside of it */
 	struct vbases tables;	/* addresses of what looks like jump tables */

@@ -175,6 +175,12 @@ uint32_t verify_group(const struct verify *v, uint32_t fde)
 	return fde;
 }
 
+const uint32_t *verify_members(const struct verify *v, uint32_t group, uint32_t *n)
+{
+	*n = v->walk.nmember[group];
+	return v->walk.member + v->walk.first_member[group];
+}
+
 bool verify_same_bytes(struct bytes x, struct bytes y)
 {
 	return x.n == y.n && (x.n == 0 || memcmp(x.p, y.p, x.n) == 0);

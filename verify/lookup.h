@@ -47,6 +47,8 @@ bool verify_is_trap(const struct insn *insn, const uint8_t *code);
 bool verify_goes_on(const struct verify *v, uint32_t fde, vaddr addr);
 /* Root of a group of FDEs. */
 uint32_t verify_group(const struct verify *v, uint32_t fde);
+/* The FDEs of that group, ascending; *n of them.  Behind entries.c. */
+const uint32_t *verify_members(const struct verify *v, uint32_t group, uint32_t *n);
 
 /* All new text from `from` on is images of the function whose FDE is `fde`, and what is
  * between, to the end of one of its pieces: there an image ends, and the FDE.  What has

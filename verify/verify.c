@@ -207,6 +207,7 @@ const struct verify_helper verify_helpers[] = {
 	{ "returns", "calls that certainly do not come back" },
 	{ "callwrites", "registers that a call may overwrite" },
 	{ "ways", "where a computed jump gets its target from, for labelwords.c, cutlabels.c" },
+	{ "unled", "is all code of a function led to, for labelwords.c, cutlabels.c" },
 	{ "effect", "what one instruction reads and writes" },
 	{ "flow", "follows what differs through one function, for dataflow.c" },
 	{ "tablelengths", "how many entries of a table a function can read, for dataflow.c" },

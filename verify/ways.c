@@ -209,13 +209,13 @@ static bool range_brings(struct dispatch *d, uint32_t fde, vaddr start, int dept
 
 static bool all_bring(struct dispatch *d, vaddr start, int depth)
 {
-	uint32_t fde = vcfi_find(&d->v->ocfi, start), before = d->ways;
+	uint32_t fde = vcfi_find(&d->v->ocfi, start), before = d->ways, n;
 
 	if (depth == 0 || fde == NO_FDE || verify_is_held(d->v, start))
 		return false;
-	for (uint32_t i = 0; i < d->v->ocfi.nfde; i++)
-		if (verify_group(d->v, i) == verify_group(d->v, fde) &&
-		    !range_brings(d, i, start, depth))
+	const uint32_t *member = verify_members(d->v, verify_group(d->v, fde), &n);
+	for (uint32_t i = 0; i < n; i++)
+		if (!range_brings(d, member[i], start, depth))
 			return false;
 	return d->ways > before;
 }
@@ -237,21 +237,4 @@ enum verify_way verify_way_of(struct verify *v, vaddr jump)
 	struct dispatch d = { .v = v, .reg = e.a };
 	return !has(o.written, e.a) && all_bring(&d, start, MAX_DEPTH) ? WAY_FETCHED
 								       : WAY_CALCULATED;
-}
-
-vaddr verify_unled(struct verify *v, uint32_t fde)
-{
-	vaddr at = v->ocfi.fde[fde].addr, end = at + v->ocfi.fde[fde].len;
-	bool falls = false;
-	struct effect e;
-
-	for (; at < end && effect_decode(verify_orig_code(v, at), at, &e); at += e.len) {
-		bool led = falls || !is_run_into(v, at);
-		bool call = e.kind == INSN_CALL || e.kind == INSN_ICALL;
-
-		if (!led && e.kind != INSN_NOP)
-			return at;
-		falls = led && (call || verify_falls(v, at, &e));
-	}
-	return 0;
 }

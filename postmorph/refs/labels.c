@@ -92,20 +92,13 @@ enum jump_way labels_way(const struct text *t, const struct fn *fn, uint32_t ins
 	return brings_fetched(t, fn, id, reg, MAX_DEPTH) ? WAY_FETCHED : WAY_CALCULATED;
 }
 
-/* No jump calculates a label as a distance from another one, and some go to labels: a jump
- * without a frame, too, as good as it looks like a tail call. */
-static bool jumps_as_told(const struct text *t, const struct fn *fn)
+/* Some jump goes to labels: one without a frame, too, as good as it looks like a tail call. */
+static bool fetches(const struct text *t, const struct fn *fn)
 {
-	uint32_t fetched = 0;
-
-	for (uint32_t i = 0; i < fn->njump; i++) {
-		enum jump_way way = labels_way(t, fn, fn->jump[i].insn);
-
-		if (way == WAY_CALCULATED)
-			return false;
-		fetched += way == WAY_FETCHED;
-	}
-	return fetched > 0;
+	for (uint32_t i = 0; i < fn->njump; i++)
+		if (labels_way(t, fn, fn->jump[i].insn) == WAY_FETCHED)
+			return true;
+	return false;
 }
 
 /* Something inside of it is referred to by what could not be made to hold another address. */
@@ -121,19 +114,99 @@ static bool has_stray(const struct text *t, const struct fn *fn)
 	return false;
 }
 
+struct ways {
+	const struct text *t;
+	const struct fn *fn;
+	bool *reached;		/* [fn->nblock] */
+	VEC(uint32_t) queue;
+};
+
+static void reach(struct ways *w, uint32_t id)
+{
+	if (id >= w->fn->nblock || w->reached[id])
+		return;
+	w->reached[id] = true;
+	vec_push(w->t->scratch, &w->queue, id);
+}
+
+/* More than padding. */
+static bool has_code(const struct text *t, const struct fn *fn, uint32_t id)
+{
+	enum { INT3 = 0xcc };
+
+	return has_image(fn, fn->block[id].addr) &&
+	       *prog_insn_bytes(t->prog, &fn->insn[fn->block[id].insn]) != INT3;
+}
+
 bool labels_all_led(const struct text *t, const struct fn *fn)
 {
-	const uint8_t leads = MARK_BRANCH | MARK_POINTER | MARK_TABLE | MARK_PAD;
-	bool *fallen = arena_array(t->scratch, fn->nblock, sizeof(*fallen));
+	struct ways w = { .t = t, .fn = fn };
 
+	w.reached = arena_array(t->scratch, fn->nblock, sizeof(*w.reached));
 	for (uint32_t i = 0; i < fn->nblock; i++)
-		if (fn->block[i].fall != NO_BLOCK)
-			fallen[fn->block[i].fall] = true;
-	for (uint32_t i = 1; i < fn->nblock; i++)
-		if (!fallen[i] && !(*text_mark(t, fn->block[i].addr) & leads) &&
-		    !is_entry_of_table(fn, i) && has_image(fn, fn->block[i].addr))
+		if (i == 0 || (*text_mark(t, fn->block[i].addr) &
+			       (MARK_POINTER | MARK_TABLE | MARK_PAD)))
+			reach(&w, i);
+	for (uint32_t i = 0; i < fn->ntable; i++)
+		for (uint32_t k = 0; k < fn->table[i].nentry; k++)
+			reach(&w, fn->table[i].succ[k]);
+	while (w.queue.n) {
+		const struct block *b = &fn->block[w.queue.v[--w.queue.n]];
+
+		reach(&w, b->fall);
+		reach(&w, b->taken);
+	}
+	for (uint32_t i = 0; i < fn->nblock; i++)
+		if (!w.reached[i] && has_code(t, fn, i))
 			return false;
 	return true;
+}
+
+/* It has jumps and falls only that lead on: a part that several functions share, or that
+ * nobody has. */
+static bool is_plain_part(const struct text *t, const struct piece *p)
+{
+	struct bytes code = image_rest(&t->prog->img, p->addr);
+	bool falls = true;
+	struct insn insn;
+	vaddr target;
+
+	for (uint64_t at = 0; at < p->size; at += insn.len) {
+		if (!insn_decode(bytes_at(code, at, code.n - at), p->addr + at, &insn,
+				 &target) ||
+		    insn.kind == INSN_IJMP || (!falls && insn.kind != INSN_NOP))
+			return false;
+		falls = insn.kind != INSN_JMP && insn.kind != INSN_RET &&
+			insn.kind != INSN_TRAP;
+	}
+	return true;
+}
+
+/* A jump of the function may go to a label at a distance from another one. */
+static bool may_calculate(const struct text *t, const struct fn *fn)
+{
+	for (uint32_t i = 0; fn->kept && i < fn->njump; i++)
+		if (labels_way(t, fn, fn->jump[i].insn) == WAY_CALCULATED)
+			return true;
+	return !fn->kept || !labels_all_led(t, fn);
+}
+
+/* Functions that jump into each other, or share a part, are one to the Verifier: doubt[] of
+ * their kin is set where one of them may calculate labels, as far as it is wanted[]. */
+static void find_doubts(const struct text *t, const bool *wanted, bool *doubt)
+{
+	const struct prog *prog = t->prog;
+
+	for (uint32_t i = 0; i < t->npiece; i++) {
+		uint32_t kin = text_kin(t, i), f = prog->fn_of_fde[i];
+
+		if (!wanted[kin] || doubt[kin])
+			continue;
+		if (f >= prog->nfn)
+			doubt[kin] = !is_plain_part(t, &t->piece[i]);
+		else if (t->piece[i].addr == prog->fn[f].entry)
+			doubt[kin] = may_calculate(t, &prog->fn[f]);
+	}
 }
 
 static int compare(const void *x, const void *y)
@@ -166,11 +239,10 @@ static void judge(const struct text *t, struct fn *fn, struct reference *ref, ui
 {
 	bool go = false;
 
-	fn->labels = POINTERS_UNKNOWN;
 	for (uint32_t i = 0; i < n; i++)
 		if (ref[i].kind == REFERENCE_SYMBOL && ref[i].to != fn->entry)
 			return;
-	if (has_stray(t, fn) || !jumps_as_told(t, fn) || !labels_all_led(t, fn))
+	if (has_stray(t, fn) || !fetches(t, fn))
 		return;
 	for (uint32_t i = 0, k; i < n; i = k) {
 		for (k = i + 1; k < n && ref[k].to == ref[i].to; )
@@ -198,18 +270,49 @@ static bool has_label(const struct fn *fn, const struct reference *ref, uint32_t
 	return false;
 }
 
+static uint32_t kin_of(const struct text *t, uint32_t fn)
+{
+	return text_kin(t, text_piece(t, t->prog->fn[fn].entry));
+}
+
+/* The references prog->ref[i .. end) are to one function, to labels of it that could go. */
+static bool is_candidate(const struct prog *prog, uint32_t i, uint32_t end)
+{
+	const struct fn *fn = &prog->fn[prog->ref[i].fn];
+
+	return fn->kept && fn_has_open_jump(fn) && has_label(fn, prog->ref + i, end - i);
+}
+
+static uint32_t end_of(const struct prog *prog, uint32_t i)
+{
+	uint32_t k = i + 1;
+
+	while (k < prog->nref && prog->ref[k].fn == prog->ref[i].fn)
+		k++;
+	return k;
+}
+
 void labels_judge(struct text *t)
 {
 	struct prog *prog = t->prog;
+	bool *wanted = arena_array(t->scratch, t->npiece, sizeof(*wanted));
+	bool *doubt = arena_array(t->scratch, t->npiece, sizeof(*doubt));
+	uint32_t i, end;
 
-	for (uint32_t i = 0, k; i < prog->nref; i = k) {
-		struct fn *fn = &prog->fn[prog->ref[i].fn];
-
-		for (k = i + 1; k < prog->nref && prog->ref[k].fn == prog->ref[i].fn; )
-			k++;
-		if (!fn->kept || !fn_has_open_jump(fn) || !has_label(fn, prog->ref + i, k - i))
+	for (i = 0; i < prog->nref; i = end) {
+		end = end_of(prog, i);
+		if (is_candidate(prog, i, end))
+			wanted[kin_of(t, prog->ref[i].fn)] = true;
+	}
+	find_doubts(t, wanted, doubt);
+	for (i = 0; i < prog->nref; i = end) {
+		end = end_of(prog, i);
+		if (!is_candidate(prog, i, end))
 			continue;
-		qsort(prog->ref + i, k - i, sizeof(*prog->ref), compare);
-		judge(t, fn, prog->ref + i, k - i);
+		qsort(prog->ref + i, end - i, sizeof(*prog->ref), compare);
+		struct fn *fn = &prog->fn[prog->ref[i].fn];
+		fn->labels = POINTERS_UNKNOWN;
+		if (!doubt[kin_of(t, prog->ref[i].fn)])
+			judge(t, fn, prog->ref + i, end - i);
 	}
 }

@@ -263,6 +263,32 @@ op_kept:
 op_far:	jmp	op_kept
 end interpret_kept
 
+begin interpret_loop			# its own end does not lead to a loop
+	save
+	mov	held_loop(%rip), %rdx
+	jmp	*(%rdi)
+op_loop:
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	.cfi_adjust_cfa_offset 8
+1:	inc	%eax
+	jnz	1b
+	jmp	op_loop
+end interpret_loop
+
+begin interpret_padded			# int3 is padding
+	save
+	mov	held_padded(%rip), %rdx
+	jmp	*(%rdi)
+	int3
+op_padded:
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+	int3
+end interpret_padded
+
 begin interpret_nop			# something leads to the code behind the NOP, for it leads to that
 	save
 	mov	held_nop(%rip), %rdx
@@ -409,6 +435,10 @@ held_sum:
 	.quad	op_other_sum
 held_nop:
 	.quad	op_nop
+held_loop:
+	.quad	op_loop
+held_padded:
+	.quad	op_padded
 held_kept:
 	.quad	op_kept
 far_from_kept:

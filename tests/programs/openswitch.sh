@@ -63,5 +63,11 @@ for kind in "-fno-pie -no-pie" "-fpie -pie"; do
 	open "the first at the beginning $kind" -DTOP $kind
 	# shellcheck disable=SC2086
 	open "kept in memory $kind" -DKEPT $kind
+	# shellcheck disable=SC2086
+	open "the first at the beginning, kept in memory $kind" -DTOP -DKEPT $kind
+	# shellcheck disable=SC2086
+	open "loops to which nothing else leads, kept in memory $kind" -DLOOP -DKEPT $kind
+	# shellcheck disable=SC2086
+	open "kept in the frame $kind" -DSPILLED $kind
 done
 done_testing

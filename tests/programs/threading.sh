@@ -35,7 +35,10 @@ for cc in gcc clang; do
 	made $cc "-O2 -fpie -pie -Wl,-z,pack-relative-relocs" yes
 	made $cc "-O2 -fno-pie -no-pie" no
 done
-made clang "-O0 -fpie -pie" yes
+# There the target is kept in the frame, where it could have been calculated: such functions stay.
+MIN_MOVED=30
+made clang "-O0 -fpie -pie" no
+MIN_MOVED=50
 
 # A file of the system, as it is and moved, under a command that finds it in bin or lib.
 moved() {		# FILE THREADED COMMAND...

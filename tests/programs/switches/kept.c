@@ -1,7 +1,8 @@
 /* kept - labels at a distance from one that a word of data holds
  *
  * TOP: the first one stands where the function begins.  KEPT: what was calculated is kept in
- * memory, from where the jump fetches it.
+ * memory, from where the jump fetches it.  SPILLED: by the compiler, and words hold all labels.
+ * LOOP: code that only its own end leads to.
  */
 #include <stdio.h>
 
@@ -18,17 +19,35 @@ __attribute__((noipa)) void look(int i)
 #ifdef KEPT
 #define NEXT                                                                                   \
 	do {                                                                                   \
-		machine.next = *base + distance[*p++];                                         \
+		machine.next = base[3] + distance[*p++];                                      \
 		look(3);                                                                       \
 		goto *machine.next;                                                            \
 	} while (0)
+#elif defined(SPILLED)
+#define NEXT                                                                                   \
+	do {                                                                                   \
+		const void *next = base[3] + distance[*p++];                                   \
+		__asm__ volatile("" ::: "rbx", "rbp", "r12", "r13", "r14", "r15");             \
+		look(3);                                                                       \
+		goto *next;                                                                    \
+	} while (0)
 #else
-#define NEXT goto *(*base + distance[*p++])
+#define NEXT goto *(base[3] + distance[*p++])
+#endif
+
+#ifdef LOOP
+#define AGAIN (r & 64)
+#else
+#define AGAIN 0
 #endif
 
 __attribute__((noipa)) unsigned long run(unsigned long a, const unsigned char *p)
 {
-	static const void *volatile base[] = { &&last };
+#ifdef SPILLED
+	static const void *volatile base[] = { &&first, &&second, &&second, &&last };
+#else
+	static const void *volatile base[] = { 0, 0, 0, &&last };
+#endif
 	static const int distance[] = { &&first - &&last, &&second - &&last, &&last - &&last };
 	unsigned long r = 0;
 
@@ -37,12 +56,16 @@ __attribute__((noipa)) unsigned long run(unsigned long a, const unsigned char *p
 	NEXT;
 #endif
 first:
-	r = r * 3 + a;
-	seen = 1;
+	do {
+		r = r * 3 + a;
+		seen = 1;
+	} while (AGAIN);
 	NEXT;
 second:
-	r ^= a;
-	seen = 2;
+	do {
+		r = r * 5 ^ a;
+		seen = 2;
+	} while (AGAIN);
 	NEXT;
 last:
 	return r;
