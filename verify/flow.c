@@ -347,7 +347,18 @@ static bool falls(const struct flow *f, const struct range *r, uint32_t i)
 	return verify_falls(f->v, r->node_addr[i], &r->node[i].e);
 }
 
-/* By number of the instruction, of *n: a branch of the function leads there. */
+static void note_cases(struct flow *f, const struct vtable *t, bool *target, uint32_t n)
+{
+	struct place p;
+	vaddr to;
+
+	for (uint32_t i = 0; i < t->nentry; i++)
+		if (verify_table_entry(&f->v->orig, t->addr, t->kind, i, &to) &&
+		    locate(f, to, &p) && f->ranges.v[p.range].first + p.node < n)
+			target[f->ranges.v[p.range].first + p.node] = true;
+}
+
+/* By number of the instruction, of *n: a branch of the function leads there, or a table. */
 static bool *find_targets(struct flow *f, uint32_t *n)
 {
 	const struct range *last = &f->ranges.v[f->ranges.n - 1];
@@ -365,6 +376,8 @@ static bool *find_targets(struct flow *f, uint32_t *n)
 			    locate(f, e->target, &p) && p.range < known)
 				target[f->ranges.v[p.range].first + p.node] = true;
 		}
+	for (uint32_t i = 0; i < f->tables.all.n; i++)
+		note_cases(f, &f->tables.all.v[i], target, *n);
 	return target;
 }
 
@@ -378,19 +391,33 @@ static int enter_dead(struct flow *f, vaddr addr)
 	return run(f);
 }
 
-/* Follows the function from all instructions that nothing has reached, none falls into, and no
- * branch leads to, as far as `target` is about the first n. */
+static bool is_padding(const struct flow *f, const struct range *r, uint32_t i)
+{
+	enum { INT3 = 0xcc };
+
+	return r->node[i].e.kind == INSN_NOP ||
+	       *verify_orig_code(f->v, r->node_addr[i]).p == INT3;
+}
+
+/* Follows the function from all instructions that nothing has reached, none but padding falls
+ * into, and no branch or table leads to, as far as `target` is about the first n. */
 static int enter_beginnings(struct flow *f, const bool *target, uint32_t n)
 {
-	for (uint32_t r = 0; r < f->ranges.n; r++)
+	for (uint32_t r = 0; r < f->ranges.n; r++) {
+		bool onto = false;
+
 		for (uint32_t i = 0; i < f->ranges.v[r].n; i++) {
 			const struct range *range = &f->ranges.v[r];
+			bool begins = !range->node[i].in.seen && !onto &&
+				      !(range->first + i < n && target[range->first + i]);
+			bool padding = begins && is_padding(f, range, i);
 
-			if (!range->node[i].in.seen && !(i && falls(f, range, i - 1)) &&
-			    !(range->first + i < n && target[range->first + i]) &&
-			    enter_dead(f, range->node_addr[i]) < 0)
+			if (begins && !padding && enter_dead(f, range->node_addr[i]) < 0)
 				return -1;
+			range = &f->ranges.v[r];	/* there may be more now */
+			onto = falls(f, range, i) && !padding;
 		}
+	}
 	return 0;
 }
 

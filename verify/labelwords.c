@@ -17,8 +17,8 @@
  *            jump goes to what was fetched from memory (ways.c).
  *
  * LED        A jump may have fetched what was calculated before and kept in memory.  Then there
- *            is code, but by chance, to which nothing else leads (unled.c): a function with such
- *            has no labels that change.
+ *            is code, but by chance, to which nothing else leads (unled.c): a function that has
+ *            such code has no labels that change.
  *
  * It does not matter whether original code of the function still runs: being at a label and
  * being at its image is the same.
