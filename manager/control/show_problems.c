@@ -93,9 +93,12 @@ static void add_losses(const struct work *w, struct table *t)
 	uint64_t dropped = n[MSG_COUNTS_samples_dropped], lost = n[MSG_COUNTS_lost];
 	uint64_t samples = n[MSG_COUNTS_samples];
 
-	if (dropped)
+	if (dropped && n[MSG_COUNTS_files_dropped])
 		add(t, "warning", "spool", "%" PRIu64 " samples were dropped, because the "
 		    "spool was full (spool.max_mib)", dropped);
+	else if (dropped)
+		add(t, "warning", "spool", "%" PRIu64 " samples were dropped, because the "
+		    "spool could not be written", dropped);
 	if (lost > samples / 20)
 		add(t, "warning", "samples", "%" PRIu64 " were lost beside %" PRIu64
 		    " that came: the machine was too busy", lost, samples);

@@ -83,6 +83,8 @@ if mount -t tmpfs -o size=256k,mode=700,uid=65534,gid=65534 tmpfs "$root/store/s
 	check "a full disk is told" grep -qi "no space left" "$root/synced"
 	check "the daemon answers" ctl list
 	check "and its monitor lives" test -n "$(role_pid monitor)"
+	check "status says why samples were dropped" grep -q "samples were dropped, because the spool could not be written" \
+		<<<"$(ctl status --check)"
 	rm "$root/store/spool/filler"
 	sync
 	lost=$(counted dropped)
