@@ -162,26 +162,6 @@ bool labels_all_led(const struct text *t, const struct fn *fn)
 	return true;
 }
 
-/* It has jumps and falls only that lead on: a part that several functions share, or that
- * nobody has. */
-static bool is_plain_part(const struct text *t, const struct piece *p)
-{
-	struct bytes code = image_rest(&t->prog->img, p->addr);
-	bool falls = true;
-	struct insn insn;
-	vaddr target;
-
-	for (uint64_t at = 0; at < p->size; at += insn.len) {
-		if (!insn_decode(bytes_at(code, at, code.n - at), p->addr + at, &insn,
-				 &target) ||
-		    insn.kind == INSN_IJMP || (!falls && insn.kind != INSN_NOP))
-			return false;
-		falls = insn.kind != INSN_JMP && insn.kind != INSN_RET &&
-			insn.kind != INSN_TRAP;
-	}
-	return true;
-}
-
 /* A jump of the function may go to a label at a distance from another one. */
 static bool may_calculate(const struct text *t, const struct fn *fn)
 {
@@ -198,14 +178,11 @@ static void find_doubts(const struct text *t, const bool *wanted, bool *doubt)
 	const struct prog *prog = t->prog;
 
 	for (uint32_t i = 0; i < t->npiece; i++) {
-		uint32_t kin = text_kin(t, i), f = prog->fn_of_fde[i];
+		const struct fn *fn = &prog->fn[prog->fn_of_fde[i]];
+		uint32_t kin = text_kin(t, i);
 
-		if (!wanted[kin] || doubt[kin])
-			continue;
-		if (f >= prog->nfn)
-			doubt[kin] = !is_plain_part(t, &t->piece[i]);
-		else if (t->piece[i].addr == prog->fn[f].entry)
-			doubt[kin] = may_calculate(t, &prog->fn[f]);
+		if (wanted[kin] && !doubt[kin] && t->piece[i].addr == fn->entry)
+			doubt[kin] = may_calculate(t, fn);
 	}
 }
 

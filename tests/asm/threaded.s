@@ -289,6 +289,53 @@ op_padded:
 	int3
 end interpret_padded
 
+	# Two that have a part in common are one, and the second one calculates.
+begin interpret_kin
+	save
+	mov	held_kin(%rip), %rdx
+	test	%edi, %edi
+	je	common
+	jmp	*(%rdi)
+op_kin:	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_kin
+begin calculates_kin
+	save
+	test	%edi, %edi
+	je	common
+	add	%rdi, %rdx
+	jmp	*%rdx
+end calculates_kin
+common:	.cfi_startproc
+	.cfi_def_cfa_offset 16
+	ud2
+	.cfi_endproc
+	# So are these; but the second one's jump is plain, and leaves it.
+begin interpret_plain_kin
+	save
+	mov	held_plain_kin(%rip), %rdx
+	test	%edi, %edi
+	je	common_plain
+	jmp	*(%rdi)
+op_plain_kin:
+	pop	%rbx
+	.cfi_adjust_cfa_offset -8
+	ret
+end interpret_plain_kin
+begin plain_kin
+	save
+	test	%edi, %edi
+	je	common_plain
+	jmp	*(%rdi)
+end plain_kin
+common_plain:
+	.cfi_startproc
+	.cfi_def_cfa_offset 16
+	jmp	1f
+1:	ud2
+	.cfi_endproc
+
 begin interpret_nop			# something leads to the code behind the NOP, for it leads to that
 	save
 	mov	held_nop(%rip), %rdx
@@ -435,6 +482,10 @@ held_sum:
 	.quad	op_other_sum
 held_nop:
 	.quad	op_nop
+held_kin:
+	.quad	op_kin
+held_plain_kin:
+	.quad	op_plain_kin
 held_loop:
 	.quad	op_loop
 held_padded:

@@ -530,6 +530,10 @@ static void labels_that_code_forms_or_calculates_are_doubts(void **state)
 	expect(&m, "may calculate its target");
 	m = LABELS("op_kept");
 	expect(&m, "nothing leads to");
+	m = LABELS("op_kin");
+	expect(&m, "may calculate its target");
+	m = LABELS("op_plain_kin");
+	expect(&m, NULL);
 	m = LABELS("op_loop");
 	expect(&m, "nothing leads to");
 	m = LABELS("op_padded");

@@ -204,6 +204,8 @@ static void labels_are_known_that_only_data_holds(void **state)
 	assert_int_equal(asm_fn(&prog, "interpret_kept")->labels, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_loop")->labels, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_padded")->labels, POINTERS_KNOWN);
+	assert_int_equal(asm_fn(&prog, "interpret_kin")->labels, POINTERS_UNKNOWN);
+	assert_int_equal(asm_fn(&prog, "interpret_plain_kin")->labels, POINTERS_KNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_nop")->labels, POINTERS_KNOWN);
 	assert_int_equal(asm_fn(&prog, "interpret_displaced")->labels, POINTERS_UNKNOWN);
 	assert_int_equal(asm_fn(&prog, "dispatch_nothing")->labels, POINTERS_NONE);
@@ -249,7 +251,7 @@ static void labels_in_new_text_are_jumped_to_and_differ(void **state)
 		struct edit_stats s = emit(original, seed, &generation);
 		int code = run(wr_bytes(&generation));
 
-		assert_int_equal(s.functions_threaded, 9);
+		assert_int_equal(s.functions_threaded, 10);
 		assert_verified(original, wr_bytes(&generation));
 		if (code != 0)
 			fail_msg("seed %llu: exit code %d", (unsigned long long)seed, code);
