@@ -58,6 +58,59 @@ begin fetches_kept
 3:	ret
 end fetches_kept
 
+	# Something leads behind a call, also behind one that does not come back.
+begin fetches_behind_call
+	xor	%ecx, %ecx
+1:	inc	%rcx
+	lea	2f(%rip), %rdx
+	mov	(%rdi), %rax
+	jmp	*%rax
+2:	call	stops
+	mov	%rcx, %rax
+	ret
+end fetches_behind_call
+begin stops
+	ud2
+end stops
+
+	# A table leads to a case behind what looks like another table: two entries of it, of which the
+	# function forms the address.
+begin fetches_switch
+	xor	%ecx, %ecx
+1:	inc	%rcx
+	lea	2f(%rip), %rdx
+	mov	(%rdi), %rax
+	jmp	*%rax
+2:	cmp	$2, %esi
+	ja	3f
+	mov	%esi, %esi
+	lea	cases(%rip), %rdx
+	movslq	(%rdx,%rsi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+3:	lea	cases+8(%rip), %rax
+	ret
+4:	movq	$5, 8(%rdi)
+	ret
+end fetches_switch
+	.section .rodata
+	.p2align 2
+cases:	.long	3b - cases, 3b - cases, 4b - cases
+	.text
+
+	.ifdef FIXED
+	# A constant is the label's address.
+begin fetches_constant
+	xor	%ecx, %ecx
+1:	inc	%rcx
+	mov	$2f, %edx
+	mov	(%rdi), %rax
+	jmp	*%rax
+2:	mov	%rcx, %rax
+	ret
+end fetches_constant
+	.endif
+
 	# A word has the label.
 begin word_has_label
 	xor	%ecx, %ecx
