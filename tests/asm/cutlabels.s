@@ -81,9 +81,7 @@ begin fetches_switch
 	lea	2f(%rip), %rdx
 	mov	(%rdi), %rax
 	jmp	*%rax
-2:	cmp	$2, %esi
-	ja	3f
-	mov	%esi, %esi
+2:	mov	%esi, %esi		# nothing says how many there are
 	lea	cases(%rip), %rdx
 	movslq	(%rdx,%rsi,4), %rax
 	add	%rdx, %rax
