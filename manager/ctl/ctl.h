@@ -2,6 +2,7 @@
 #ifndef MANAGER_CTL_CTL_H
 #define MANAGER_CTL_CTL_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -94,6 +95,8 @@ struct ctl_tables {
  * failure. */
 int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct ctl_tables *out);
 void ctl_tables_free(struct ctl_tables *t);
+/* What the daemon's status says of `item`, an absolute path; false: it says none. */
+bool ctl_path_of(const struct ctl *ctl, const char *item, char path[PATH_MAX]);
 /* Prints and frees them; returns `code`, or 1 if that fails. */
 int ctl_print(const struct ctl *ctl, struct ctl_tables *t, int code);
 

@@ -63,7 +63,7 @@ static bool ends_in(const char *name, const char *end)
 }
 
 /* Files that look as if they were to add to the policy, but have another ending than it. */
-static void say_ignored(const char *file)
+static void say_ignored(FILE *f, const char *file)
 {
 	const char *base = strrchr(file, '/'), *dot = strrchr(base ? base : file, '.');
 	char folder[PATH_MAX];
@@ -73,7 +73,7 @@ static void say_ignored(const char *file)
 	for (struct dirent *e; d && (e = readdir(d)); )
 		if (!ends_in(e->d_name, dot) &&
 		    (ends_in(e->d_name, ".yml") || ends_in(e->d_name, ".yaml")))
-			say_line(stdout, "%s/%s: not read, its name does not end in '%s'",
+			say_line(f, "%s/%s: not read, its name does not end in '%s'",
 				 folder, e->d_name, dot);
 	if (d)
 		(void)closedir(d);	/* only read */
@@ -91,7 +91,7 @@ static int check(const char *file, int n, char **path)
 	if (p->note)
 		say_line(stdout, "%s", p->note);
 	policy_mistakes(p, "", true, say_mistake, (void *)(uintptr_t)file);	/* only read */
-	say_ignored(file);
+	say_ignored(stdout, file);
 	say_line(stdout, "%s: good", file);
 	for (int i = 0; i < n; i++)
 		say_of(p, path[i]);
@@ -109,17 +109,28 @@ static int show(const struct ctl *ctl, const char *name)
 	return code;
 }
 
+static int reload(const struct ctl *ctl)
+{
+	const char *request[] = { "reload" };
+	char policy[PATH_MAX];
+	int code = ctl_talk(ctl, 1, request);
+
+	if (code == 0 && ctl_path_of(ctl, "policy", policy))
+		say_ignored(stderr, policy);
+	return code;
+}
+
 int ctl_policy(const struct ctl *ctl, int argc, char **argv)
 {
 	static const char *const known[] = { "check", "show", "reload", NULL };
-	const char *request[] = { "policy", "reload" };
+	const char *request[] = { "policy" };
 
 	if (argc == 2 && strcmp(argv[1], "show") == 0)
 		return ctl_talk(ctl, 1, request);
 	if (argc == 3 && strcmp(argv[1], "show") == 0)
 		return show(ctl, argv[2]);
 	if (argc == 2 && strcmp(argv[1], "reload") == 0)
-		return ctl_talk(ctl, 1, request + 1);
+		return reload(ctl);
 	if (argc < 2 || strcmp(argv[1], "show") == 0 || strcmp(argv[1], "reload") == 0)
 		return ctl_usage(ctl);
 	if (strcmp(argv[1], "check") != 0)

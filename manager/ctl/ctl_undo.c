@@ -454,24 +454,11 @@ static void undo_ourselves(struct undo *u)
  * is root's. */
 static void ask_for_store(struct undo *u)
 {
-	const char *request[] = { "status" };
-	struct ctl_tables t;
 	struct stat st;
 
-	(void)ctl_fetch(u->ctl, 1, request, &t);
-	for (int i = 0; i < t.n; i++)
-		for (int row = 0; strcmp(table_title(t.at[i]), "status") == 0 &&
-		     table_ncol(t.at[i]) == 2 && row < table_nrow(t.at[i]); row++) {
-			const char *value = table_cell(t.at[i], row, 1);
-
-			if (strcmp(table_cell(t.at[i], row, 0), "store") != 0 ||
-			    value[0] != '/' || strlen(value) >= sizeof(u->told) ||
-			    lstat(value, &st) < 0 || st.st_uid != 0)
-				continue;
-			(void)snprintf(u->told, sizeof(u->told), "%s", value);
-			u->store.folder = u->told;
-		}
-	ctl_tables_free(&t);
+	if (ctl_path_of(u->ctl, "store", u->told) && lstat(u->told, &st) == 0 &&
+	    st.st_uid == 0)
+		u->store.folder = u->told;
 }
 
 static bool is_broken(const struct undo *u, const char *given)

@@ -243,6 +243,26 @@ int ctl_fetch(const struct ctl *ctl, int argc, const char *const *argv, struct c
 	return code;
 }
 
+bool ctl_path_of(const struct ctl *ctl, const char *item, char path[PATH_MAX])
+{
+	const char *request[] = { "status" };
+	struct ctl_tables t;
+
+	path[0] = '\0';
+	(void)ctl_fetch(ctl, 1, request, &t);
+	for (int i = 0; i < t.n; i++)
+		for (int row = 0; strcmp(table_title(t.at[i]), "status") == 0 &&
+		     table_ncol(t.at[i]) == 2 && row < table_nrow(t.at[i]); row++) {
+			const char *value = table_cell(t.at[i], row, 1);
+
+			if (strcmp(table_cell(t.at[i], row, 0), item) == 0 &&
+			    value[0] == '/' && strlen(value) < PATH_MAX)
+				strcpy(path, value);
+		}
+	ctl_tables_free(&t);
+	return path[0];
+}
+
 /* What people see without --wide. */
 static void choose(struct ctl_tables *t)
 {

@@ -35,8 +35,10 @@ check "policy check reads them, too, and notes what stands twice" \
 cp "$dropins/90-mine.yaml" "$dropins/95-mine.yml"
 check "one that is not read is named" says "95-mine.yml: not read, its name does not end in '.yaml'" \
 	ctl policy check "$root/morph.yaml"
+check "the daemon reads the others when asked" says "95-mine.yml: not read, its name does not end in '.yaml'" \
+	ctl policy reload
 rm "$dropins/95-mine.yml"
-check "the daemon reads them when asked" ctl policy reload
+check "and says nothing without it" test -z "$(ctl policy reload 2>&1 | grep "not read")"
 check "all of it" says "min_samples  *30" ctl policy show
 echo "optimize: {min_samples: lots}" >"$dropins/90-mine.yaml"
 check "a wrong one is refused by its name" fails 2 ctl policy reload
