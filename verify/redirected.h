@@ -36,9 +36,9 @@ struct vpointers {
 	 * notes it (verify_note_inner()); stalepointers.c follows it. */
 	bool *open;
 	struct vbases held;	/* ways.c: where something else than branches leads */
-	struct vunled {		/* unled.c: [ocfi.nfde] of a group, what was found of it */
-		bool *asked;
-		vaddr *at;
+	struct vunled {		/* unled.c */
+		bool *asked;	/* [ocfi.nfde] of a group */
+		vaddr *at;	/* [ocfi.nfde] verify_unled() of its members */
 	} unled;
 };
 
@@ -56,8 +56,8 @@ bool verify_is_labelled(const struct verify *v, vaddr addr);
 /* ways.c: something else than a branch may lead there, a pointer, an operand, a table, a pad;
  * or it is the start of a function. */
 bool verify_is_held(struct verify *v, vaddr addr);
-/* unled.c: an instruction to which nothing seems to lead, in the group of that FDE; 0: there is
- * none.  What a jump fetches may have been calculated, and kept, then. */
+/* unled.c: the first instruction of the FDE to which nothing seems to lead; 0: there is none.
+ * What a jump fetches may have been calculated, and kept, then. */
 vaddr verify_unled(struct verify *v, uint32_t fde);
 
 enum verify_way { WAY_CALCULATED, WAY_FETCHED, WAY_BY_TABLE };

@@ -7,7 +7,7 @@
  * own end does not lead to the loop.  Behind a call, code is led to, whether it comes back or
  * not; NOPs and int3 need not be.
  *
- * The ways of all FDEs of a group are followed together.
+ * The ways of all FDEs of a group are followed together, for they lead into each other.
  *
  * Tested by tests/unit/verify/test_redirected.c and test_cutlabels.c.
  */
@@ -136,18 +136,16 @@ static vaddr find_in(const struct ways *w, uint32_t i)
 	return 0;
 }
 
-static vaddr find(struct verify *v, uint32_t group)
+static void find(struct verify *v, uint32_t group)
 {
 	struct ways w = { .v = v };
-	vaddr found = 0;
 
 	w.member = verify_members(v, group, &w.n);
 	w.reached = arena_array(v->run, w.n, sizeof(*w.reached));
 	follow_all(&w);
-	for (uint32_t i = 0; i < w.n && !found; i++)
-		found = find_in(&w, i);
+	for (uint32_t i = 0; i < w.n; i++)
+		v->pointers.unled.at[w.member[i]] = find_in(&w, i);
 	arena_reset(v->run);
-	return found;
 }
 
 vaddr verify_unled(struct verify *v, uint32_t fde)
@@ -161,7 +159,7 @@ vaddr verify_unled(struct verify *v, uint32_t fde)
 	}
 	if (!known->asked[group]) {
 		known->asked[group] = true;
-		known->at[group] = find(v, group);
+		find(v, group);
 	}
-	return known->at[group];
+	return known->at[fde];
 }

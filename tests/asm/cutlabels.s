@@ -57,6 +57,17 @@ begin fetches_kept
 	inc	%rax
 3:	ret
 end fetches_kept
+	# What another function has, into which it jumps, says nothing of it.
+begin fetches_beside
+	xor	%ecx, %ecx
+1:	inc	%rcx
+	je	3b
+	lea	2f(%rip), %rdx
+	mov	(%rdi), %rax
+	jmp	*%rax
+2:	mov	%rcx, %rax
+	ret
+end fetches_beside
 
 	# Something leads behind a call, also behind one that does not come back.
 begin fetches_behind_call

@@ -32,6 +32,7 @@ static void they_keep_entry_jumps_out(void **state)
 		{ "calculates_with_a_frame", SKIP_NONE },
 		{ "fetches", SKIP_NONE },
 		{ "fetches_kept", SKIP_ENTRY_TARGET },
+		{ "fetches_beside", SKIP_NONE },
 		{ "fetches_behind_call", SKIP_NONE },
 		{ "fetches_switch", SKIP_NONE },
 		{ "word_has_label", SKIP_ENTRY_TARGET },
