@@ -17,34 +17,34 @@
 
 enum { INT3 = 0xcc };
 
+struct covered {		/* code of an FDE */
+	vaddr addr, end;
+	uint8_t *reached;	/* bit a byte */
+};
+
 struct ways {
 	struct verify *v;
-	const uint32_t *member;		/* FDEs */
+	struct covered *member;		/* [n] */
 	uint32_t n;
-	uint8_t **reached;		/* [n] bit a byte */
 	VEC(vaddr) queue;
 };
 
-static const struct vfde *fde_of(const struct ways *w, uint32_t i)
+static bool is_reached(const struct covered *m, vaddr addr)
 {
-	return &w->v->ocfi.fde[w->member[i]];
-}
+	uint64_t at = addr - m->addr;
 
-static bool is_reached(const struct ways *w, uint32_t i, vaddr addr)
-{
-	uint64_t at = addr - fde_of(w, i)->addr;
-
-	return w->reached[i][at / 8] >> at % 8 & 1;
+	return m->reached[at / 8] >> at % 8 & 1;
 }
 
 static void reach(struct ways *w, vaddr addr)
 {
 	for (uint32_t i = 0; i < w->n; i++) {
-		uint64_t at = addr - fde_of(w, i)->addr;
+		struct covered *m = &w->member[i];
+		uint64_t at = addr - m->addr;
 
-		if (at >= fde_of(w, i)->len || is_reached(w, i, addr))
+		if (at >= m->end - m->addr || is_reached(m, addr))
 			continue;
-		w->reached[i][at / 8] |= (uint8_t)(1u << at % 8);
+		m->reached[at / 8] |= (uint8_t)(1u << at % 8);
 		vec_push(w->v->run, &w->queue, addr);
 	}
 }
@@ -76,12 +76,12 @@ static void reach_formed(struct ways *w, struct bytes code, const struct insn *i
 }
 
 /* From what is held. */
-static void begin(struct ways *w, const struct vfde *f)
+static void begin(struct ways *w, const struct covered *m)
 {
 	struct insn insn;
 	vaddr target;
 
-	for (vaddr at = f->addr; at < f->addr + f->len; at += insn.len) {
+	for (vaddr at = m->addr; at < m->end; at += insn.len) {
 		struct bytes code = verify_orig_code(w->v, at);
 
 		if (!insn_decode(code, at, &insn, &target))
@@ -104,14 +104,10 @@ static void reach_behind(struct ways *w, const struct vextent *x, uint32_t group
 		reach(w, to);
 }
 
-static void follow_all(struct ways *w)
+static void follow_all(struct ways *w, uint32_t group)
 {
-	const uint32_t group = verify_group(w->v, w->member[0]);
-
 	for (uint32_t i = 0; i < w->n; i++)
-		w->reached[i] = arena_array(w->v->run, fde_of(w, i)->len / 8 + 1, 1);
-	for (uint32_t i = 0; i < w->n; i++)
-		begin(w, fde_of(w, i));
+		begin(w, &w->member[i]);
 	for (uint32_t i = 0; i < w->v->walk.extents.n; i++)
 		if (verify_group(w->v, w->v->walk.extents.v[i].fde) == group)
 			reach_behind(w, &w->v->walk.extents.v[i], group);
@@ -120,17 +116,16 @@ static void follow_all(struct ways *w)
 }
 
 /* The first one of that FDE that is not reached; 0: there is none. */
-static vaddr find_in(const struct ways *w, uint32_t i)
+static vaddr find_in(const struct ways *w, const struct covered *m)
 {
-	const vaddr start = fde_of(w, i)->addr, end = start + fde_of(w, i)->len;
 	struct effect e;
 
-	for (vaddr at = start; at < end; at += e.len) {
+	for (vaddr at = m->addr; at < m->end; at += e.len) {
 		struct bytes code = verify_orig_code(w->v, at);
 
 		if (!effect_decode(code, at, &e))
 			break;
-		if (!is_reached(w, i, at) && e.kind != INSN_NOP && *code.p != INT3)
+		if (!is_reached(m, at) && e.kind != INSN_NOP && *code.p != INT3)
 			return at;
 	}
 	return 0;
@@ -139,12 +134,23 @@ static vaddr find_in(const struct ways *w, uint32_t i)
 static void find(struct verify *v, uint32_t group)
 {
 	struct ways w = { .v = v };
+	const uint32_t *member = verify_members(v, group, &w.n);
 
-	w.member = verify_members(v, group, &w.n);
-	w.reached = arena_array(v->run, w.n, sizeof(*w.reached));
-	follow_all(&w);
-	for (uint32_t i = 0; i < w.n; i++)
-		v->pointers.unled.at[w.member[i]] = find_in(&w, i);
+	w.member = arena_array(v->run, w.n, sizeof(*w.member));
+	for (uint32_t i = 0; i < w.n; i++) {
+		const struct vfde *f = &v->ocfi.fde[member[i]];
+		uint64_t len = bytes_at(verify_orig_code(v, f->addr), 0, f->len).n;
+
+		w.member[i] = (struct covered){ f->addr, f->addr + len, NULL };
+		w.member[i].reached = arena_array(v->run, len / 8 + 1, 1);
+	}
+	follow_all(&w, group);
+	for (uint32_t i = 0; i < w.n; i++) {
+		const struct covered *m = &w.member[i];
+
+		/* one that reaches out of the file's code is led to by nothing */
+		v->pointers.unled.at[member[i]] = m->addr == m->end ? m->addr : find_in(&w, m);
+	}
 	arena_reset(v->run);
 }
 
