@@ -47,7 +47,10 @@ source=apart.c MIN_MOVED=30	# that function stays
 open "labels by their distance"
 MIN_MOVED=40		# a function with labels may stay
 source=hoisted.c
-open "a table's address before a loop" -fpie -no-pie -falign-labels=8
+for kind in "" -DLATE; do
+	open "a table's address before a loop $kind" $kind -fpie -no-pie -falign-labels=8
+	open "and int3 behind jumps $kind" $kind -fpie -no-pie -mharden-sls=all
+done
 for less in 4 5 6 7 8 9 10; do		# it is chance which one makes the word there lead into the function
 	gcc -Os -w -fpie -pie -DCUT=$less -o "$T/original" "$from/open.c" 2>"$T/e" && same "an array's address in a table, $less" ||
 		not_ok "an array's address in a table, $less: $(cat "$T/e")"
