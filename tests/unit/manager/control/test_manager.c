@@ -174,7 +174,7 @@ static void a_user_with_many_files_costs_no_more(void **state)
 	}
 	daemon_open(&d, policy);
 	for (int i = 0; i < 20; i++) {
-		char name[8];
+		char name[16];
 
 		(void)snprintf(name, sizeof(name), "%d", i);
 		add_program(&d, name, path[i]);
