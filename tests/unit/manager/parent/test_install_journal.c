@@ -227,7 +227,7 @@ static void nine_are_kept_aside(void **state)
 	(void)state;
 	assert_int_equal(install_journal_set_aside(originals, "journal", kept, &err), -1);
 	for (int i = 1; i <= 11; i++) {
-		char text[8];
+		char text[16];
 		struct sumtext s;
 
 		(void)snprintf(text, sizeof(text), "%d\n", i);

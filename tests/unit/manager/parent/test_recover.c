@@ -284,7 +284,8 @@ static void all_are_settled_and_all_are_told(void **state)
 	for (int i = 0; i < 20; i++) {
 		struct install_journal more = j;
 
-		(void)snprintf(more.temporary, sizeof(more.temporary), ".morph-0000%02d", i);
+		(void)snprintf(more.temporary, sizeof(more.temporary), ".morph-0000%02u",
+			       i % 100u);
 		(void)snprintf(more.path, sizeof(more.path), "%s/gone/%d", p.root, i);
 		assert_int_equal(install_journal_write(p.originals_fd, &more, &err), 0);
 	}

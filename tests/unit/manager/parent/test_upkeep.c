@@ -129,7 +129,7 @@ static void more_than_fit_are_not_lost_silently(void **state)
 	for (int i = 0; i < UPKEEP_MOST_TOLD + 4; i++) {
 		struct install_journal j = { .owner = 0 };
 
-		(void)snprintf(j.temporary, sizeof(j.temporary), ".morph-0000%02d", i);
+		(void)snprintf(j.temporary, sizeof(j.temporary), ".morph-0000%02u", i % 100u);
 		(void)snprintf(j.path, sizeof(j.path), "%s/gone/%d", p.root, i);
 		assert_int_equal(install_journal_write(p.originals_fd, &j, NULL), 0);
 	}
