@@ -34,7 +34,8 @@
 #include "manager/parent/program.h"
 
 enum { ANSWER_S = 10 };			/* then the daemon is taken for dead */
-enum { INPUT = 1 };			/* exit code; of a file that it does not know, too */
+enum { INPUT = 1, REFUSED = 3 };	/* exit codes; the first of a file that it does not
+					 * know, too */
 
 struct file_id {
 	dev_t dev;
@@ -58,6 +59,7 @@ struct undo {
 	size_t ndry;
 	bool known;			/* the daemon knows of the file that is looked at */
 	bool none;			/* the last file that was looked at is no generation */
+	bool told_why;			/* by the daemon, why it refuses the one at hand */
 	int code;
 };
 
@@ -65,7 +67,8 @@ static void fail(struct undo *u, const struct err *err)
 {
 	int code = err_exit_code(err);
 
-	say_line(stderr, "morphctl: %s", err->text);
+	if (!u->told_why || err->kind != ERR_REFUSED)
+		say_line(stderr, "morphctl: %s", err->text);
 	u->code = code > u->code ? code : u->code;
 }
 
@@ -497,9 +500,11 @@ static void ask_for(struct undo *u, char *given)
 	u->known = code != INPUT;
 	/* what it refused to --force was shown to be something else than it knows: without
 	 * more proof than its own that is not overwritten */
-	u->store.force = forced && (code != 3 || is_broken(u, given));
+	u->told_why = forced && code == REFUSED && !is_broken(u, given);
+	u->store.force = forced && !u->told_why;
 	undo_given(u, given);
 	u->store.force = forced;
+	u->told_why = false;
 	/* of what it does not know it says no more than that */
 	if (u->restored == before && code && (u->known || !u->none)) {
 		if (access(given, F_OK) == 0 || errno != ENOENT || !tell_kept(u, given))

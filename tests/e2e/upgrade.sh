@@ -191,8 +191,10 @@ if command -v strip >/dev/null; then
 	at=$((16#$(readelf -SW "$root/patched" | sed -n 's/^ *\[[ 0-9]*\] *\.text *PROGBITS *[0-9a-f]* *\([0-9a-f]*\) .*/\1/p')))
 	printf '\xf4' | dd of="$root/patched" bs=1 seek=$((at + 16)) conv=notrunc 2>/dev/null
 	by_rename "$root/bin/sort" "$root/patched"
-	ctl restore --force "$root/bin/sort" >/dev/null 2>&1
+	out=$(ctl restore --force "$root/bin/sort" 2>&1)
 	check "nor over code that was patched" cmp "$root/bin/sort" "$root/patched"
+	check "who forces it is not told to force it" test -z "$(grep -e "--force" <<<"$out")"
+	check "but why not" grep -q "morph" <<<"$out"
 	by_rename "$root/bin/sort" "$root/stripped"
 	objcopy --remove-section=.morph.map "$root/bin/sort"
 	check "by force the original comes back, also without the map" ctl restore --force "$root/bin/sort"
