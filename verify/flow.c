@@ -393,10 +393,7 @@ static int enter_dead(struct flow *f, vaddr addr)
 
 static bool is_padding(const struct flow *f, const struct range *r, uint32_t i)
 {
-	enum { INT3 = 0xcc };
-
-	return r->node[i].e.kind == INSN_NOP ||
-	       *verify_orig_code(f->v, r->node_addr[i]).p == INT3;
+	return verify_is_padding(r->node[i].e.kind, verify_orig_code(f->v, r->node_addr[i]).p);
 }
 
 /* Follows the function from all instructions that nothing has reached, none but padding falls

@@ -148,9 +148,16 @@ bool verify_may_lead(const struct verify *v, vaddr addr, new_vaddr to)
 	return false;
 }
 
+enum { INT3 = 0xcc, INT1 = 0xf1 };
+
 bool verify_is_trap(const struct insn *insn, const uint8_t *code)
 {
-	return insn->kind == INSN_TRAP || code[0] == 0xcc || code[0] == 0xf1;
+	return insn->kind == INSN_TRAP || *code == INT3 || *code == INT1;
+}
+
+bool verify_is_padding(uint8_t kind, const uint8_t *code)
+{
+	return kind == INSN_NOP || *code == INT3;
 }
 
 bool verify_goes_on(const struct verify *v, uint32_t fde, vaddr addr)

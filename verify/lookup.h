@@ -42,6 +42,8 @@ bool verify_may_lead(const struct verify *v, vaddr addr, new_vaddr to);
 void verify_note_inner(const struct verify *v, vaddr addr);
 /* hlt, ud0 to ud2, int3, int1: a handler may go on behind it, or behind what stands there. */
 bool verify_is_trap(const struct insn *insn, const uint8_t *code);
+/* A NOP or int3: what stands between code. */
+bool verify_is_padding(uint8_t kind, const uint8_t *code);
 /* More than NOPs begins at addr, or behind, in that FDE of the original: what a handler goes on
  * at that skips a trap in front of it. */
 bool verify_goes_on(const struct verify *v, uint32_t fde, vaddr addr);

@@ -15,8 +15,6 @@
 #include "verify/lookup.h"
 #include "verify/tableentries.h"
 
-enum { INT3 = 0xcc };
-
 struct covered {		/* code of an FDE */
 	vaddr addr, end;
 	uint8_t *reached;	/* bit a byte */
@@ -125,7 +123,7 @@ static vaddr find_in(const struct ways *w, const struct covered *m)
 
 		if (!effect_decode(code, at, &e))
 			break;
-		if (!is_reached(m, at) && e.kind != INSN_NOP && *code.p != INT3)
+		if (!is_reached(m, at) && !verify_is_padding(e.kind, code.p))
 			return at;
 	}
 	return 0;

@@ -12,8 +12,8 @@ void labels_judge(struct text *t);
 /* How the indirect jump, an instruction of a function with blocks, comes to its target: never
  * WAY_BROUGHT. */
 enum jump_way labels_way(const struct text *t, const struct fn *fn, uint32_t insn);
-/* Something is known to lead to every block; else a jump may go to what was calculated before
- * it was put where the jump fetches it. */
+/* Ways lead to every block but padding, from the entry and what is held; else a jump may go to
+ * what was calculated before it was put where the jump fetches it. */
 bool labels_all_led(const struct text *t, const struct fn *fn);
 
 #endif
