@@ -47,12 +47,11 @@
  * starved_ns: those that come to no CPU; they would find their calls cut short.
  * TARGETS_NS: others stand so much longer than they should, where a target comes to no CPU.
  * FINISH_NS: those that make the rest of a call.
- * YOUNG_NS: so much later than it should a call with a time limit may end.
  * REST_NS, REST_THREAD_NS: kept for what comes after the stop, with one thread and for each:
  * with these most tries that end in time do so within the pause, and few are in vain
  * (bench/live.sh). */
 enum { STRAGGLERS_NS = 1000000000, TARGETS_NS = 20000000, FINISH_NS = 2000000000,
-       YOUNG_NS = 2000000, REST_NS = 1000000, REST_THREAD_NS = 8000 };
+       REST_NS = 1000000, REST_THREAD_NS = 8000 };
 static const uint64_t starved_ns = UINT64_C(30000000000);
 
 /* --- the list --- */
@@ -198,13 +197,13 @@ void live_threads_free(struct live_threads *t)
 /* --- what they wait in --- */
 
 /* How long the thread ran, and how often it was put on a CPU. */
-static void read_runs(const struct live_threads *t, struct live_thread *x)
+static void read_runs(const struct live_threads *t, pid_t tid, struct age_seen *s)
 {
 	char text[128];
 
-	if (read_file(t, x->tid, "schedstat", text, sizeof(text)) < 0 ||
-	    sscanf(text, "%" SCNu64 " %*u %" SCNu64, &x->time_ns, &x->runs) != 2)
-		x->time_ns = x->runs = 0;
+	if (read_file(t, tid, "schedstat", text, sizeof(text)) < 0 ||
+	    sscanf(text, "%" SCNu64 " %*u %" SCNu64, &s->cpu_ns, &s->runs) != 2)
+		s->cpu_ns = s->runs = 0;
 }
 
 static bool has_children(const struct live_threads *t, pid_t tid)
@@ -239,43 +238,34 @@ static enum restart kind_of(const struct live_threads *t, const struct live_thre
 	return waiting_kind(t->pid, t->pidfd, &w);
 }
 
-/* A call with a limit may be as old as any unless the thread has run since it was seen last; a
- * thread that has just been woken in one is in it still. */
-static bool is_old(struct live_thread *x, const struct live_thread *before, enum restart kind,
-		   bool runs)
-{
-	uint64_t now = live_clock_ns();
-
-	if (kind == RESTART_LIMITED && before->seen && before->runs != x->runs)
-		x->young_ns = now;
-	if (kind == RESTART_LIMITED)
-		return now - x->young_ns > YOUNG_NS;
-	return runs && (!before->seen || (before->limited && before->time_ns == x->time_ns));
-}
-
 /* Looks at one of them: may it be stopped?  `again`: only what that depends on. */
 static int look(const struct live_threads *t, struct live_thread *x, bool again,
 		struct err *err)
 {
-	struct live_thread before = *x;
-	bool runs = false;
+	struct age_seen before = x->age.last, s = before;
 	long nr = -1;
 
-	enum restart kind = kind_of(t, x, &nr, &runs);
-	if (!again || runs || kind == RESTART_LIMITED)
-		read_runs(t, x);
+	s.running = false;
+	enum restart kind = kind_of(t, x, &nr, &s.running);
+	s.limited = kind == RESTART_LIMITED;
+	if (!again || s.running || s.limited)
+		read_runs(t, x->tid, &s);
 	/* it has none since, if it did not run */
 	if (!again && t->n > 1 &&
-	    (!before.seen || before.runs != x->runs || before.time_ns != x->time_ns))
+	    (before.now_ns == 0 || before.runs != s.runs || before.cpu_ns != s.cpu_ns))
 		x->parent |= has_children(t, x->tid);
-	bool old = is_old(x, &before, kind, runs);
-	x->limited = kind == RESTART_LIMITED || (runs && old);
-	x->seen = true;
-	if (kind != RESTART_UNKNOWN && kind != RESTART_PARTIAL && !old)
+	s.now_ns = live_clock_ns();
+	age_look(&x->age, &s);
+	if (kind != RESTART_UNKNOWN && kind != RESTART_PARTIAL && !x->age.old)
 		return LIVE_DONE;
-	err_set(err, ERR_REFUSED, "thread %d waits in system call %ld, which %s", (int)x->tid,
-		nr, kind == RESTART_PARTIAL ? "may have done a part of its work" :
-		old ? "has a time limit" : "may not be made again");
+	if (s.running)
+		err_set(err, ERR_REFUSED, "thread %d runs, perhaps in a system call still that "
+			"has a time limit", (int)x->tid);
+	else
+		err_set(err, ERR_REFUSED, "thread %d waits in system call %ld, which %s",
+			(int)x->tid, nr,
+			kind == RESTART_PARTIAL ? "may have done a part of its work" :
+			x->age.old ? "has a time limit" : "may not be made again");
 	return LIVE_NOT_NOW;
 }
 
@@ -623,6 +613,9 @@ void live_threads_let_go(struct live_threads *t)
 	enter_targets(t);
 	release(t);
 	t->released_ns = live_clock_ns();
+	/* what was seen of them before tells nothing of their calls any more */
+	for (uint32_t i = 0; i < t->n; i++)
+		t->thread[i].age = (struct age){ 0 };
 	let_stragglers_go(t);
 	for (uint32_t i = 0; i < t->n; i++)
 		finishing |= t->thread[i].finish != FINISH_NONE;

@@ -12,6 +12,8 @@
 #include <sys/types.h>
 #include <sys/user.h>
 
+#include "live/age.h"
+
 struct err;
 
 /* Functions that may find the process in a state that will pass say so: NOT_NOW, with the
@@ -46,11 +48,7 @@ struct live_thread {
 	bool stays;		/* once it has entered */
 	int cuts;		/* parts that were cut short, by no signal for it */
 	uint64_t goal, whole;	/* what all parts do, and what one does */
-	/* at the last look: how long and how often it ran, and whether it was in a call with a
-	 * time limit, or may have been */
-	uint64_t time_ns, runs;
-	bool seen, limited;
-	uint64_t young_ns;	/* when a call with a time limit was seen to have begun */
+	struct age age;		/* of its call, if that has a time limit */
 };
 
 struct live_threads {
@@ -74,7 +72,7 @@ void live_threads_free(struct live_threads *t);
 
 /* Looks where they are, while they run.  NOT_NOW when one of them waits in a call that being
  * stopped would change: to be asked again after a millisecond.  One with a time limit has
- * changed by no more than that when it began since the last look. */
+ * changed by a few ms at most, when it has just begun. */
 int live_threads_look(struct live_threads *t, struct err *err);
 
 /* Stops all of them while enough is left of a pause of `pause_ns`; else NOT_NOW.  Looks at each
