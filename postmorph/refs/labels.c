@@ -144,8 +144,7 @@ bool labels_all_led(const struct text *t, const struct fn *fn)
 
 	w.reached = arena_array(t->scratch, fn->nblock, sizeof(*w.reached));
 	for (uint32_t i = 0; i < fn->nblock; i++)
-		if (i == 0 || (*text_mark(t, fn->block[i].addr) &
-			       (MARK_POINTER | MARK_TABLE | MARK_PAD)))
+		if (i == 0 || (*text_mark(t, fn->block[i].addr) & (MARK_POINTER | MARK_PAD)))
 			reach(&w, i);
 	for (uint32_t i = 0; i < fn->ntable; i++)
 		for (uint32_t k = 0; k < fn->table[i].nentry; k++)

@@ -6,11 +6,11 @@ MIN_MOVED=50
 from=$(realpath tests/programs/threading)
 
 # Labels of position-dependent programs stay; the others' main loops run in new text.
-made() {		# COMPILER FLAGS WANT-THREADED
-	local name="$1 $2" seed n
+made() {		# COMPILER FLAGS WANT-THREADED [SOURCE]
+	local name="$1 $2${4:+ $4}" seed n
 	command -v "$1" >/dev/null || { skip "$name" "this machine has no $1"; return; }
 	# shellcheck disable=SC2086
-	$1 $2 -w -o "$T/bin/made" "$from/interpreters.c" 2>"$T/e" || { not_ok "$name: build"; note "$(cat "$T/e")"; return; }
+	$1 $2 -w -o "$T/bin/made" "$from/${4:-interpreters.c}" 2>"$T/e" || { not_ok "$name: build"; note "$(cat "$T/e")"; return; }
 	record_run "$T/before" "$T/bin/made"
 	for seed in $SEEDS; do
 		move_all "$T/bin/made" "$T/bin/moved" "$seed" || continue
@@ -38,6 +38,13 @@ done
 # There the target is kept in the frame, where it could have been calculated: such functions stay.
 MIN_MOVED=30
 made clang "-O0 -fpie -pie" no
+
+# Handlers of exceptions are code that something leads to.
+MIN_MOVED=40
+for cxx in g++ clang++; do
+	made $cxx "-O2 -fpie -pie" yes catching.cc
+	made $cxx "-Os -fpie -pie" yes catching.cc
+done
 MIN_MOVED=50
 
 # A file of the system, as it is and moved, under a command that finds it in bin or lib.
