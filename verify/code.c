@@ -10,8 +10,8 @@
  * its place.  That field must mean the same absolute address, or the base of a claimed table
  * (which is noted for dataflow.c).  Four differences are allowed: NOPs at the end of the
  * original may be missing; a call of a stub of the linkage table, or a jump to it, may go
- * through the stub's slot; a load without a displacement may have one (shift.c); and prefixes
- * that mean nothing may stand in front of what cannot fault.
+ * through the stub's slot; a load without a displacement may have one (shift.c), and a guard
+ * in front (guards.c); and prefixes that mean nothing may stand in front of what cannot fault.
  *
  * WAYS OUT   Each way of the original (taken, fall-through) has exactly one way in the image,
  *            and verify_leads() says whether it arrives at the same place.  A way that runs off
@@ -208,15 +208,15 @@ static int match_slot(struct match *m, uint32_t glen)
 	return match_whole(m, glen);
 }
 
-/* The image of a load reads at another displacement: noted for dataflow.c.  Its length,
- * or 0. */
+/* The image of a load reads at another displacement, perhaps behind a guard: noted for
+ * dataflow.c.  Its length, or 0. */
 static uint32_t shifted_len(struct match *m)
 {
 	struct vshifted s = { .addr = m->o.addr };
 	uint32_t len = m->insn.kind != INSN_PLAIN || m->insn.field
 			       ? 0
-			       : vshift_read((struct bytes){ m->bytes, m->insn.len }, m->g.code,
-					     &s.shift);
+			       : vguard_read(m->v, (struct bytes){ m->bytes, m->insn.len },
+					     m->g.code, m->g.addr, &s);
 
 	if (len == 0 || s.shift == 0)
 		return 0;

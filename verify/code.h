@@ -20,6 +20,7 @@ struct vformer {		/* an original instruction whose image refers to a new table *
 struct vshifted {		/* an original load whose image reads at another displacement */
 	vaddr addr;
 	int32_t shift;		/* new displacement less old one */
+	uint32_t guard;		/* only of indexes below that; 0: whatever it is */
 };
 
 struct vtableuses {		/* ascending after verify_code() */
@@ -36,11 +37,14 @@ struct vtableuses {		/* ascending after verify_code() */
 /* shift.c: the original's instruction `o` loads 32 bits without a displacement, and
  * `g` begins with the same load at the displacement *shift: how long that is; else 0. */
 uint32_t vshift_read(struct bytes o, struct bytes g, int32_t *shift);
+/* guards.c: the same of the load at out->addr, where `g`, which is at `at`, may have a guard in
+ * front. */
+uint32_t vguard_read(const struct verify *v, struct bytes o, struct bytes g, new_vaddr at,
+		     struct vshifted *out);
 /* shift.c: when all of `shifted` and pointers.redirects are there. */
 void vshift_sort(struct verify *v);
-/* shift.c: how far the image of the instruction at addr reads from where that does; 0: the same
- * place. */
-int32_t vshift_at(const struct vtableuses *uses, vaddr addr);
+/* shift.c: the instruction at addr; NULL: its image reads what it reads. */
+const struct vshifted *vshift_at(const struct vtableuses *uses, vaddr addr);
 /* shift.c: index of the first of inner[] that is not below addr. */
 uint32_t vshift_first_inner(const struct vtableuses *uses, vaddr addr);
 

@@ -31,7 +31,8 @@ enum effect_op {
 	FX_JUMP_TABLE,		/* jmp to 64 bits at `value` + index * 8 */
 };
 
-/* Masks: bit i is general register i in encoding order; flags are bits of enum effect_flag. */
+/* Masks: bit i is general register i in encoding order; flags are CF PF AF ZF SF OF, from the
+ * lowest bit on. */
 struct effect {
 	uint16_t reads;		/* but for what op itself names as b, c, or a of ADD and JUMP */
 	uint16_t kills;		/* overwritten as a whole */

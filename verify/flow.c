@@ -25,6 +25,8 @@
  * ARGUMENTS that differ are refused at calls, as long as no jump by a table has come since the
  *           base was formed.  What one has left behind there is no argument, nor is what a tail
  *           call or a return leaves behind an argument or a result (assumption A8).
+ * GUARDS    In front of a load whose image compares the index (guards.c) control may go
+ *           anywhere.
  * SHIFTED   Loads by the address of an original table (shift.c) need to know that address, so
  *           for them all ways into the images are followed.
  * PADS      Every instruction with a landing pad leads there, as a call leads to what follows.
@@ -59,7 +61,9 @@ static uint32_t add_range(struct flow *f, uint32_t fde)
 		if (effect_is_null_store(&node->e, bytes_at(code, off, code.n - off)))
 			node->e.reads = node->e.low_reads = node->e.word_reads = 0;
 		r.node_addr[n] = addr;
-		node->shift = vshift_at(&f->v->uses, addr);
+		const struct vshifted *s = vshift_at(&f->v->uses, addr);
+		node->shift = s ? s->shift : 0;
+		node->guard = s ? s->guard : 0;
 		r.at[off] = ++n;
 	}
 	r.n = n;
@@ -114,14 +118,12 @@ static void arrive(struct flow *f, vaddr addr, const struct regs *regs)
 	}
 }
 
-static int jump_anywhere(struct flow *f, vaddr addr, const struct regs *regs)
+/* By the jump at addr, or in front of the load there. */
+static int go_anywhere(struct flow *f, vaddr addr, const struct regs *regs)
 {
-	struct vcursor at = { .cfi = &f->v->ocfi, .fde = NO_FDE };
-
-	if (vstates_is_entry(f->v->states, vcfi_state(&at, addr)))
-		return 0;
-	f->unknown = true;
 	bool differs = f->tables.spills.n > 0;
+
+	f->unknown = true;
 	for (int i = 0; i < NGPR; i++)
 		differs |= vvalue_differs(&f->tables, regs->r[i]);
 	if (differs)
@@ -131,6 +133,28 @@ static int jump_anywhere(struct flow *f, vaddr addr, const struct regs *regs)
 			"has something from the address of a replaced jump table",
 			ULL(addr));
 	return 0;
+}
+
+static int jump_anywhere(struct flow *f, vaddr addr, const struct regs *regs)
+{
+	struct vcursor at = { .cfi = &f->v->ocfi, .fde = NO_FDE };
+
+	if (vstates_is_entry(f->v->states, vcfi_state(&at, addr)))
+		return 0;
+	return go_anywhere(f, addr, regs);
+}
+
+/* In front of the node's load, whose image compares the index.  What the load overwrites is
+ * overwritten in the original as well. */
+static int leave_at_load(struct flow *f, const struct node *n, vaddr addr)
+{
+	struct regs regs = n->in;
+
+	if (!n->guard)
+		return 0;
+	if (n->e.kills >> n->e.a & 1)
+		regs.r[n->e.a] = (struct value){ .kind = SAME };
+	return go_anywhere(f, addr, &regs);
 }
 
 static int jump_by_table(struct flow *f, uint32_t number, const struct regs *regs)
@@ -259,7 +283,8 @@ static int step(struct flow *f, struct place p)
 	f->tables.shift = n->shift;
 	struct line line = n->former ? n->line : (struct line){ .image = LINE_ORIGINAL };
 
-	if (vregs_apply(&f->tables, e, line, addr, &regs) < 0 ||
+	if (leave_at_load(f, n, addr) < 0 ||
+	    vregs_apply(&f->tables, e, line, addr, &regs) < 0 ||
 	    land(f, f->fdes.v[p.range], addr, n->in) < 0)
 		return -1;
 	switch (e->kind) {

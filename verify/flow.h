@@ -20,6 +20,8 @@ struct node {			/* one instruction */
 	bool former;		/* its image forms the address of a new table */
 	struct line line;	/* of a former */
 	int32_t shift;		/* its image reads so far from where it does */
+	/* by an index from here on it goes on in the original; 0: it does not */
+	uint32_t guard;
 };
 
 struct range {

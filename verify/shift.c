@@ -82,14 +82,12 @@ uint32_t vshift_first_inner(const struct vtableuses *uses, vaddr addr)
 	return lo;
 }
 
-int32_t vshift_at(const struct vtableuses *uses, vaddr addr)
+const struct vshifted *vshift_at(const struct vtableuses *uses, vaddr addr)
 {
-	const struct vshifted key = { .addr = addr }, *found = NULL;
+	const struct vshifted key = { .addr = addr };
 
-	if (uses->shifted.n)
-		found = bsearch(&key, uses->shifted.v, uses->shifted.n, sizeof(key),
-				shifted_cmp);
-	return found ? found->shift : 0;
+	return uses->shifted.n ? bsearch(&key, uses->shifted.v, uses->shifted.n, sizeof(key),
+					 shifted_cmp) : NULL;
 }
 
 bool vshift_is(const struct vtables *vt, struct value x)

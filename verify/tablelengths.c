@@ -4,9 +4,10 @@
  * from each load of an entry, and shows that the index is below a number, or that comparisons
  * admit up to another one.
  *
- * NEW       A new table must have all entries that are read.  What the words around it look
- *           like shows nothing: arrays of labels have gaps, and addresses are formed in the
- *           middle of others, or in front of them.
+ * NEW       A new table must have all entries that are read, by the code or by what the load's
+ *           image compares (guards.c).  What the words around it look like shows nothing:
+ *           arrays of labels have gaps, and addresses are formed in the middle of others, or in
+ *           front of them.
  * ORIGINAL  Of a table that stays, the entries are those that comparisons admit: for every load
  *           there has to be a bound, no other table begins among them, and those that did not
  *           look like entries lead to instructions.
@@ -60,6 +61,24 @@ static uint32_t *followed(struct flow *f, const struct blockmap_table *m)
 	       &f->tables.all.v[number].nentry : NULL;
 }
 
+/* The load's image compares the index. */
+static int check_guard(struct flow *f, const struct blockmap_table *m, vaddr addr,
+		       uint32_t guard, bool *more)
+{
+	uint32_t n = right_entries(f->v, m), *seen = followed(f, m);
+
+	if (guard > n)
+		return refuse(f->v,
+			      "the image of the load at 0x%llx reads up to %u entries of the "
+			      "new jump table for that at 0x%llx, which has %u", ULL(addr),
+			      guard, ULL(m->orig_addr), n);
+	if (seen && *seen < guard) {
+		*seen = guard;
+		*more = true;
+	}
+	return 0;
+}
+
 /* *more: there are ways through the table that were not followed. */
 static int check_load(struct flow *f, const struct blockmap_table *m, uint32_t load,
 		      uint8_t base, bool *more)
@@ -98,9 +117,13 @@ int verify_check_lengths(struct flow *f, bool *more)
 				const struct range *range = &f->ranges.v[r];
 				const struct blockmap_table *m = f->tables.claims.v[k];
 
-				if (range->node[i].in.seen &&
-				    reads_entry(f, &range->node[i], m, &base) &&
-				    check_load(f, m, range->first + i, base, more) < 0)
+				const struct node *node = &range->node[i];
+
+				if (!node->in.seen || !reads_entry(f, node, m, &base))
+					continue;
+				if ((node->guard ?
+				     check_guard(f, m, range->node_addr[i], node->guard, more) :
+				     check_load(f, m, range->first + i, base, more)) < 0)
 					return -1;
 			}
 	return 0;

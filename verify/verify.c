@@ -219,6 +219,7 @@ const struct verify_helper verify_helpers[] = {
 	{ "flagsdead", "are flags overwritten before they are read, for what counts" },
 	{ "calculated", "jumps to what was calculated in registers, for flagsdead.c" },
 	{ "shift", "loads that read a new jump table by the address of the old one" },
+	{ "guards", "what compares the index in front of such a load" },
 	{ NULL, NULL },
 };
 

@@ -108,6 +108,18 @@ static int put_slot(struct encoder *e, uint8_t modrm, vaddr slot, vaddr orig)
 	return put_rel32(e, slot, orig);
 }
 
+/* With an index that the new table has no entry for, the original's load is the next. */
+static int put_guard(struct encoder *e, struct bytes code, uint32_t n, vaddr orig)
+{
+	enum { REL32 = 4 };
+	uint32_t size = tableload_guard_size(code, n) - REL32;
+	uint8_t buf[TABLELOAD_GUARD_MAX];
+
+	tableload_guard_write(code, n, buf);
+	put(e, buf, size);
+	return put_rel32(e, orig, orig);
+}
+
 /* The load of a table's entry, from the new table. */
 static int put_load(struct encoder *e, const struct emit_table *table, struct bytes code,
 		    vaddr orig)
@@ -115,8 +127,11 @@ static int put_load(struct encoder *e, const struct emit_table *table, struct by
 	int64_t d =
 		(int64_t)(e->plan->tables_addr + table->off - e->fn->table[table->table].addr);
 	uint8_t buf[TABLELOAD_MAX];
-	int32_t v = (int32_t)d;
+	uint32_t guard = e->fn->table[table->table].guard;
 
+	if (guard && put_guard(e, code, guard, orig) < 0)
+		return -1;
+	int32_t v = (int32_t)d;
 	if (d != v)
 		return cannot(e, orig, "new jump table is out of reach of 32 bits");
 	tableload_write(code, v, buf);

@@ -5,7 +5,7 @@
  *         `call *slot(%rip)` and that of `jmp stub` is `jmp *slot(%rip)`: calls and tail jumps
  *         skip the procedure linkage table.  Both have six bytes.
  * LOADS   A load from a jump table that uses the address of the original's table in a register
- *         gets a displacement to the new table.
+ *         gets a displacement to the new table, and perhaps a guard in front (jumptable.c).
  * FRONTS  A block's instructions but the last may get meaningless prefixes, as many together as
  *         what is behind them must move by (emit_lines.c): the first that can gets the first
  *         ones.
@@ -50,9 +50,13 @@ static uint32_t bare_size(const struct emit_plan *plan, const struct emit_place 
 
 	if (insn->kind == INSN_CALL && emit_slot_of(prog, b, insn))
 		return SLOT_LEN;
-	if (emit_load_of(plan, p->fn, b->insn + k))
-		return tableload_size((struct bytes){ prog_insn_bytes(prog, insn), insn->len });
-	return insn->len;
+	const struct emit_table *t = emit_load_of(plan, p->fn, b->insn + k);
+	if (!t)
+		return insn->len;
+	struct bytes code = { prog_insn_bytes(prog, insn), insn->len };
+	uint32_t guard = fn->table[t->table].guard;
+
+	return tableload_size(code) + (guard ? tableload_guard_size(code, guard) : 0);
 }
 
 /* How many prefixes instruction `k` may get.  The last one gets none: it may be fused with the

@@ -197,6 +197,19 @@ static void note_table(struct walk *w, uint32_t insn, const struct step *s)
 	}
 }
 
+/* `s` compares the index for the original's load at `load`, to which the jump behind it goes:
+ * then it becomes the load. */
+static void skip_guard(const struct image *img, vaddr load, struct step *s)
+{
+	struct step jump, next;
+
+	if (s->insn.kind == INSN_PLAIN &&
+	    next_insn(img, s->addr + s->insn.len, false, &jump) &&
+	    jump.insn.kind == INSN_JCC && jump.target == load &&
+	    next_insn(img, jump.addr + jump.insn.len, false, &next))
+		*s = next;
+}
+
 /* A call may have become direct, and a NOP may be gone or new. */
 static bool is_alike(const struct insn *a, const struct insn *b)
 {
@@ -226,6 +239,7 @@ static void walk_block(struct walk *w, uint32_t id)
 			note_table(w, i, &s);
 			break;
 		}
+		skip_guard(&w->out->img, prog_insn_addr(w->prog, insn), &s);
 		if (!is_alike(insn, &s.insn))
 			goto unknown;
 		note_table(w, i, &s);

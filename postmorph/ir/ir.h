@@ -144,6 +144,9 @@ struct jump_table {
 	 * that reads an entry (BESIDE32).  All of them are rewritten together. */
 	uint32_t *user;
 	uint32_t nuser;
+	/* BESIDE32: the images of its users go on as the original does, in that, unless the
+	 * index is below this number; 0: the bound is proven */
+	uint32_t guard;
 };
 
 enum pointers {			/* what is known of the pointers to a function's entry */

@@ -285,7 +285,8 @@ static bool has_doubtful_jump(const struct fn *fn)
 /* Control comes to the original code of a sealed function only through its entry. */
 static bool is_sealed(const struct text *t, const struct fn *fn)
 {
-	if (!fn->kept || fn->skip != SKIP_NONE || fn->unproven > 0 || has_doubtful_jump(fn))
+	if (!fn->kept || fn->skip != SKIP_NONE || fn->unproven > 0 || fn_has_guard(fn) ||
+	    has_doubtful_jump(fn))
 		return false;
 	for (uint32_t r = 0; r < fn->nrange; r++) {
 		const uint8_t *mark = text_mark(t, fn->range[r].addr);

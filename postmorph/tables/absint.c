@@ -26,12 +26,12 @@
 
 enum { RCX = 1, RSP = 4 };
 
-uint64_t absint_may(const struct abs_state *s)
+uint64_t absint_may(const struct abs_state *s, uint8_t but)
 {
 	uint64_t may = 0;
 
 	for (unsigned i = 0; i < ABS_NREG; i++)
-		may |= s->v[i].may;
+		may |= i == but ? 0 : s->v[i].may;
 	return may;
 }
 

@@ -80,8 +80,8 @@ struct abs_jump {
 };
 bool absint_jump(struct absint *ai, struct abs_state *s, const struct op *op,
 		 struct abs_jump *out);
-/* Groups whose table some register may depend on: bit group % 64. */
-uint64_t absint_may(const struct abs_state *s);
+/* Groups whose table some register other than `but` may depend on: bit group % 64. */
+uint64_t absint_may(const struct abs_state *s, uint8_t but);
 void absint_escape(struct absint *ai, uint64_t may);
 /* Refines s by the outcome of a conditional jump. */
 void absint_branch(struct abs_state *s, unsigned condition, bool taken);

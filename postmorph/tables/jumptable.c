@@ -18,8 +18,14 @@
  * ADDRESS KEPT   When the address itself is used for anything else (compilers store registers
  * whose content nobody needs), code goes on to form the address of the original's table, and
  * the loads by way of it are rewritten instead: each gets a displacement, the distance to the
- * new table, whose entries are relative to the old one.  A second walk finds out whether that
+ * new table, whose entries are relative to the old one.  Another walk finds out whether that
  * can be done; in it such addresses may be used for anything (absint.stays).
+ *
+ * GUARDED  Compilers leave out the comparison where the program promises not to use another
+ * index (clang for switches over all of an enumeration, rustc for most).  There the address is
+ * kept as well, and the image of each load compares the index itself: one that is no entry, as
+ * far as those look like some, goes on in original code, at the load.  What is overwritten by
+ * the comparison must be dead there: the flags, which the addition behind the load sets.
  *
  * BOUNDED WORK  The walk stops after VISITS visits per instruction; then nothing is proven.
  *               This and the other limits were chosen, far above what compilers' code needs.
@@ -28,6 +34,7 @@
 
 #include "lib/blockmap.h"
 #include "postmorph/ir/landing.h"
+#include "postmorph/machine/flags.h"
 #include "postmorph/tables/jumptable.h"
 #include "postmorph/tables/tableload.h"
 #include "postmorph/tables/tablewalk.h"
@@ -84,12 +91,44 @@ static void decode_ops(struct walk *w)
 	}
 }
 
+/* Nothing looks at the flags from instruction i on before they are overwritten. */
+static bool flags_are_dead(const struct walk *w, uint32_t i)
+{
+	enum { FEW = 8 };
+	uint16_t live = FLAGS_ALL;
+
+	for (uint32_t k = i; k < w->fn->ninsn && k < i + FEW && live; k++) {
+		const struct insn *insn = &w->fn->insn[k];
+		struct flags flags = flags_of((struct bytes){
+			prog_insn_bytes(w->t->prog, insn), insn->len });
+
+		if ((insn->kind != INSN_PLAIN && insn->kind != INSN_NOP) || flags.reads & live)
+			return false;
+		live &= (uint16_t)~flags.writes;
+	}
+	return live == 0;
+}
+
+/* All that read its entries could compare the index first. */
+static bool can_be_guarded(const struct walk *w, uint32_t g)
+{
+	for (uint32_t i = 0; i < w->fn->ninsn; i++) {
+		const struct insn *insn = &w->fn->insn[i];
+		struct bytes code = { prog_insn_bytes(w->t->prog, insn), insn->len };
+
+		if (w->visited[i] && w->reads[i] == g + 1 &&
+		    (!tableload_guard_size(code, 1) || !flags_are_dead(w, i)))
+			return false;
+	}
+	return true;
+}
+
 static bool is_proven(const struct walk *w, uint32_t g)
 {
 	const struct group *group = &w->groups.v[g];
 
 	return group->why_not == JUMP_TABLE && !w->ai.escaped[g] && group->bound > 0 &&
-	       w->work < w->limit;
+	       w->work < w->limit && (!group->guarded || can_be_guarded(w, g));
 }
 
 /* The instructions that are rewritten. */
@@ -124,6 +163,7 @@ static void make_table(struct walk *w, uint32_t group)
 		.target = arena_dup(a, g->scan.target, n * sizeof(*g->scan.target)),
 		.succ = arena_array(a, n, sizeof(uint32_t)),
 		.user = user, .nuser = nuser,
+		.guard = g->guarded ? tablewalk_guard(w, g) : 0,
 	};
 }
 
@@ -144,23 +184,42 @@ static bool is_proven_jump(const struct walk *w, uint32_t insn)
 	       is_proven(w, w->dispatches.v[d - 1].group);
 }
 
-/* Has any table something in its way but that its address is used?  Then that stays. */
+/* Only the index of some jumps through it is not known. */
+static bool lacks_bound(const struct walk *w, uint32_t g)
+{
+	for (uint32_t i = 0; i < w->dispatches.n; i++) {
+		const struct dispatch *d = &w->dispatches.v[i];
+
+		if (d->group == g && d->why_not != JUMP_TABLE && d->why_not != JUMP_NO_BOUND &&
+		    d->why_not != JUMP_TOO_SHORT)
+			return false;
+	}
+	return w->groups.v[g].why_not == JUMP_NO_BOUND ||
+	       w->groups.v[g].why_not == JUMP_TOO_SHORT;
+}
+
+/* Has any table nothing in its way but that its address is used, or its index not known?  Then
+ * the address stays.  True when that was not known of one. */
 static bool find_stays(struct walk *w)
 {
 	bool any = false;
 
-	for (uint32_t g = 0; g < w->groups.n; g++) {
-		const struct group *group = &w->groups.v[g];
+	for (uint32_t g = 0; g < w->groups.n && w->work < w->limit; g++) {
+		struct group *group = &w->groups.v[g];
+		bool guarded = lacks_bound(w, g) && can_be_guarded(w, g);
+		bool used = w->ai.escaped[g] && group->why_not == JUMP_TABLE &&
+			    group->bound > 0;
 
-		if (w->work >= w->limit || !w->ai.escaped[g] || group->why_not != JUMP_TABLE ||
-		    group->bound == 0 || group->kind != BLOCKMAP_TABLE_REL32)
+		if (group->kind != BLOCKMAP_TABLE_REL32)
 			continue;
-		w->ai.stays[g] = any = true;
+		any |= (guarded && !group->guarded) || (used && !w->ai.stays[g]);
+		group->guarded |= guarded;
+		w->ai.stays[g] |= guarded || used;
 	}
 	return any;
 }
 
-/* As before the first walk, but for what is known of tables and jumps, and which addresses
+/* As before the walk, but for what is known of tables and jumps, and which addresses
  * stay. */
 static void start_again(struct walk *w)
 {
@@ -185,6 +244,15 @@ static void start_again(struct walk *w)
 	w->work = 0;
 }
 
+/* From here control may go on in original code. */
+static bool may_leave(const struct walk *w, uint32_t i)
+{
+	if (w->reads[i])
+		return w->groups.v[w->reads[i] - 1].guarded;
+	return w->fn->insn[i].kind == INSN_IJMP && !is_proven_jump(w, i) &&
+	       !may_be_tail_call(w, i);
+}
+
 /* A jump without a proven table goes on in original code, with whatever the registers and
  * the frame hold. */
 static void escape_at_jumps(struct walk *w)
@@ -194,8 +262,7 @@ static void escape_at_jumps(struct walk *w)
 	do {
 		before = may;
 		for (uint32_t i = 0; i < w->fn->ninsn; i++)
-			if (w->visited[i] && w->fn->insn[i].kind == INSN_IJMP &&
-			    !is_proven_jump(w, i) && !may_be_tail_call(w, i))
+			if (w->visited[i] && may_leave(w, i))
 				may |= w->jump_may[i] | spills_may(&w->ai.spills);
 		absint_escape(&w->ai, may);
 	} while (may != before);
@@ -213,7 +280,7 @@ static enum ijump_kind kind_of_jump(const struct walk *w, uint32_t insn)
 	if (at->why_not != JUMP_TABLE)
 		return at->why_not;
 	if (is_proven(w, at->group))
-		return JUMP_TABLE;
+		return w->groups.v[at->group].guarded ? JUMP_GUARDED : JUMP_TABLE;
 	return w->ai.escaped[at->group] ? JUMP_ADDRESS_USED : JUMP_OTHER_JUMP;
 }
 
@@ -234,20 +301,24 @@ static bool list_jumps(struct walk *w)
 
 		fn->jump[fn->njump++] = (struct ijump){ i, kind };
 		any |= kind != JUMP_TABLE;
-		fn->unproven += kind != JUMP_TABLE && kind != JUMP_TAIL;
+		fn->unproven += kind != JUMP_TABLE && kind != JUMP_GUARDED && kind != JUMP_TAIL;
 	}
 	return any;
 }
 
-/* With a jump left that may use any of them, every entry of every candidate counts as taken. */
+/* With a jump left that may use any of them, every entry of every candidate counts as taken; of
+ * a table that is guarded, those that the new one has not. */
 static void mark_candidates(struct walk *w)
 {
 	for (uint32_t g = 0; g < w->groups.n; g++) {
 		const struct group *group = &w->groups.v[g];
+		uint32_t k = 0;
 
-		if (is_proven(w, g))
+		if (is_proven(w, g) && !group->guarded)
 			continue;
-		for (uint32_t k = 0; k < group->scan.nentry; k++)
+		if (is_proven(w, g))
+			k = w->fn->table[group->table].nentry;
+		for (; k < group->scan.nentry; k++)
 			if (text_holds(w->t, group->scan.target[k]))
 				*text_mark(w->t, group->scan.target[k]) |= MARK_POINTER;
 	}
@@ -301,13 +372,15 @@ static bool has_indirect_jump(const struct fn *fn)
 
 static void walk_all(struct walk *w)
 {
-	tablewalk_all(w);
-	escape_at_jumps(w);
-	if (!find_stays(w))
-		return;
-	start_again(w);
-	tablewalk_all(w);
-	escape_at_jumps(w);
+	enum { ROUNDS = 8 };	/* chosen */
+
+	for (int i = 0; ; i++) {
+		tablewalk_all(w);
+		escape_at_jumps(w);
+		if (i == ROUNDS || !find_stays(w))
+			return;
+		start_again(w);
+	}
 }
 
 const struct table_use *jumptables_find(struct text *t, struct fn *fn, uint32_t *nuse)

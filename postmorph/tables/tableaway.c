@@ -39,7 +39,7 @@ static bool is_begun(const struct walk *w, vaddr addr)
 
 static void escape(struct walk *w, const struct abs_state *s)
 {
-	absint_escape(&w->ai, absint_may(s) | spills_may(&w->ai.spills));
+	absint_escape(&w->ai, absint_may(s, ABS_NONE) | spills_may(&w->ai.spills));
 }
 
 /* Code that is no NOP follows in the piece: a handler may skip the trap in front of it. */
@@ -175,7 +175,8 @@ static void follow(struct away *a, vaddr addr, struct abs_state *s, int depth)
 			tablewalk_come(w, i, s);
 			return;
 		}
-		if (is_begun(w, addr) || !(absint_may(s) || s->flags || w->ai.spills.all.n))
+		if (is_begun(w, addr) ||
+		    !(absint_may(s, ABS_NONE) || s->flags || w->ai.spills.all.n))
 			return;
 		if (a->steps == 0 || depth == 0) {
 			escape(w, s);

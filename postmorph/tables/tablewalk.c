@@ -214,7 +214,7 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 	struct op *op = &w->op[insn];
 	struct abs_jump j;
 
-	w->jump_may[insn] |= absint_may(s);
+	w->jump_may[insn] |= absint_may(s, ABS_NONE);
 	if (!absint_jump(&w->ai, s, op, &j)) {
 		lose_dispatch(w, op);
 		return;
@@ -228,7 +228,8 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 	if (d->why_not == JUMP_ADDRESS_USED)	/* in the walk before */
 		*d = (struct dispatch){ insn, j.group, JUMP_TABLE };
 	struct group *g = &w->groups.v[j.group];
-	bool beyond = j.index >= g->scan.nentry && !extend(w, g, &j);
+	uint32_t guard = g->guarded ? tablewalk_guard(w, g) : 0;
+	bool beyond = !guard && j.index >= g->scan.nentry && !extend(w, g, &j);
 	if (d->group != j.group)
 		d->why_not = w->groups.v[d->group].why_not = JUMP_TWO_TABLES;
 	else if (beyond)
@@ -238,9 +239,10 @@ static void follow_table(struct walk *w, uint32_t insn, struct abs_state *s)
 		return;
 	}
 	absint_dispatch(s);
-	if (j.index >= g->bound)
-		g->bound = j.index + 1;
-	follow_entries(w, g, with_alike(w, g, j.index + 1), s);
+	uint32_t n = guard ? guard : j.index + 1;
+	if (n > g->bound)
+		g->bound = n;
+	follow_entries(w, g, with_alike(w, g, n), s);
 }
 
 /* A call; false when it is known not to come back. */
@@ -276,6 +278,7 @@ static void note_load(struct walk *w, uint32_t i, const struct abs_state *s)
 		const struct abs_value *v = &s->v[op->dst];
 
 		w->reads[i] = v->kind == ABS_ENTRY || v->kind == ABS_WORD ? v->group + 1 : 0;
+		w->jump_may[i] |= absint_may(s, op->dst);
 	}
 }
 

@@ -15,6 +15,8 @@ struct group {
 	uint32_t table;		/* index in fn->table[] once proven */
 	/* enum ijump_kind: JUMP_TABLE while nothing speaks against it */
 	uint8_t why_not;
+	/* no bound is asked for: whoever reads an entry is to compare the index first */
+	bool guarded;
 };
 
 struct dispatch {
@@ -32,7 +34,9 @@ struct walk {
 	struct op *op;		/* [ninsn] */
 	/* [ninsn] landing pad's instruction + 1 if it may throw; NULL: none */
 	uint32_t *pad;
-	uint64_t *jump_may;	/* [ninsn] of indirect jumps: absint_may() before it */
+	/* [ninsn] absint_may() before an indirect jump; before the load of an entry, but for
+	 * the register that it overwrites */
+	uint64_t *jump_may;
 	struct abs_state **state;	/* [ninsn] at join points that were reached */
 	/* [ninsn] of the walk before: memory for this one; NULL: none */
 	struct abs_state **before;
@@ -71,6 +75,11 @@ void tablewalk_all(struct walk *w);
  * nobody could take for something else.  A table of another function behind it may add a few
  * that are none, by chance: then more is followed than can happen. */
 uint32_t tablewalk_own_entries(const struct walk *w, const struct group *g, bool sure);
+/* Indexes that go by the new table, where its readers compare them. */
+static inline uint32_t tablewalk_guard(const struct walk *w, const struct group *g)
+{
+	return tablewalk_own_entries(w, g, false);
+}
 /* Entries that the new table has. */
 static inline uint32_t tablewalk_new_entries(const struct walk *w, const struct group *g)
 {

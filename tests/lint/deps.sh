@@ -20,7 +20,7 @@ monitor: lib
 postmorph/unwind: binary lib
 postmorph/ir: postmorph/unwind binary lib
 postmorph/machine: postmorph/ir binary lib
-postmorph/tables: postmorph/ir postmorph/unwind binary lib
+postmorph/tables: postmorph/ir postmorph/machine postmorph/unwind binary lib
 postmorph/refs: postmorph/ir postmorph/unwind postmorph/tables binary lib
 postmorph: postmorph/ir postmorph/unwind postmorph/tables postmorph/refs binary lib
 editor/graph:

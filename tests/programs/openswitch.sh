@@ -46,6 +46,10 @@ open "functions by a lowest index" -DFIRST
 source=apart.c MIN_MOVED=30	# that function stays
 open "labels by their distance"
 MIN_MOVED=40		# a function with labels may stay
+source=covered.c
+open "a switch over all that can be" -fpie -pie
+"$edit" analyze "$T/original" 2>/dev/null | awk '/^guarded table/ { n = $3 } END { exit n < 1 }' && ok "images compare indexes" ||
+	not_ok "images compare no index"
 source=hoisted.c
 for kind in "" -DLATE; do
 	open "a table's address before a loop $kind" $kind -fpie -no-pie -falign-labels=8

@@ -57,11 +57,56 @@ static void the_displacement_is_added(void **state)
 	}
 }
 
+static void indexes_are_compared_as_a_whole(void **state)
+{
+	static const struct guard {
+		const char *what;
+		uint8_t code[8], n;
+		uint32_t below;
+		uint8_t size;		/* 0: there is none */
+		uint8_t made[9];	/* up to where the jump goes to */
+	} guards[] = {
+		{ .what = "movslq (%rdx,%rax,4),%rax", .code = { 0x48, 0x63, 0x04, 0x82 },
+		  .n = 4, .below = 127, .size = 10,
+		  .made = { 0x48, 0x83, 0xf8, 127, 0x0f, 0x83 } },
+		{ .what = "a word", .code = { 0x48, 0x63, 0x04, 0x82 }, .n = 4, .below = 0x180,
+		  .size = 13, .made = { 0x48, 0x81, 0xf8, 0x80, 1, 0, 0, 0x0f, 0x83 } },
+		{ .what = "mov (%rdx,%rdi,4),%eax", .code = { 0x8b, 0x04, 0xba }, .n = 3,
+		  .below = 1, .size = 10, .made = { 0x48, 0x83, 0xff, 1, 0x0f, 0x83 } },
+		{ .what = "movslq (%r8,%r12,4),%rcx", .code = { 0x4b, 0x63, 0x0c, 0xa0 },
+		  .n = 4, .below = 9, .size = 10,
+		  .made = { 0x49, 0x83, 0xfc, 9, 0x0f, 0x83 } },
+		{ .what = "movslq (%rsp),%rax", .code = { 0x48, 0x63, 0x04, 0xa4 }, .n = 4,
+		  .below = 9 },
+		{ .what = "movslq (%rdx,%rax,1),%rax", .code = { 0x48, 0x63, 0x04, 0x02 },
+		  .n = 4, .below = 9 },
+		{ .what = "too many", .code = { 0x48, 0x63, 0x04, 0x82 }, .n = 4,
+		  .below = 0x80000000 },
+		{ .what = "lea", .code = { 0x48, 0x8d, 0x04, 0x82 }, .n = 4, .below = 9 },
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(guards) / sizeof(guards[0]); i++) {
+		const struct guard *g = &guards[i];
+		struct bytes code = { g->code, g->n };
+		uint8_t made[TABLELOAD_GUARD_MAX] = { 0 };
+
+		if (tableload_guard_size(code, g->below) != g->size)
+			fail_msg("%s: %u bytes", g->what, tableload_guard_size(code, g->below));
+		if (g->size == 0)
+			continue;
+		tableload_guard_write(code, g->below, made);
+		if (memcmp(made, g->made, sizeof(g->made)) != 0)
+			fail_msg("%s", g->what);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(loads_of_entries_are_told_from_others),
 		cmocka_unit_test(the_displacement_is_added),
+		cmocka_unit_test(indexes_are_compared_as_a_whole),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
