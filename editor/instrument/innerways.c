@@ -301,7 +301,7 @@ const struct innerways *innerways_find(const struct prog *prog,
 		note_operands(&s, &prog->cfi.fde[i]);
 	for (uint32_t f = 0; f < prog->nfn; f++) {
 		note_tables(&s, f);
-		unclear[f] |= prog->fn[f].unproven > 0;
+		unclear[f] |= prog->fn[f].unproven > 0 || fn_has_guard(&prog->fn[f]);
 	}
 	if (s.leap.n)
 		qsort(s.leap.v, s.leap.n, sizeof(*s.leap.v), by_from);

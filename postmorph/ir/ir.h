@@ -309,6 +309,15 @@ static inline vaddr prog_insn_addr(const struct prog *prog, const struct insn *i
 	return prog->base + insn->off;
 }
 
+/* True when an image of it may go on in the original where it reads a table. */
+static inline bool fn_has_guard(const struct fn *fn)
+{
+	for (uint32_t i = 0; i < fn->ntable; i++)
+		if (fn->table[i].guard)
+			return true;
+	return false;
+}
+
 /* True when samples or seen edges say that it runs. */
 static inline bool fn_is_seen(const struct fn *fn)
 {

@@ -142,15 +142,6 @@ static inline bool fn_has_open_jump(const struct fn *fn)
 	return false;
 }
 
-/* True when an image of it may go on in the original where it reads a table. */
-static inline bool fn_has_guard(const struct fn *fn)
-{
-	for (uint32_t i = 0; i < fn->ntable; i++)
-		if (fn->table[i].guard)
-			return true;
-	return false;
-}
-
 /* The piece that stands for all that have jumps into each other's middle. */
 static inline uint32_t text_kin(const struct text *t, uint32_t piece)
 {
