@@ -243,7 +243,6 @@ static int take_filters(struct work *w)
 		return LIVE_DONE;
 	if (live_filters_read(w->x->pid, &w->filters, w->err) < 0 ||
 	    check_filters(w, SYS_rt_sigreturn, any, "return from a signal") < 0 ||
-	    check_filters(w, SYS_restart_syscall, any, "go on with a call") < 0 ||
 	    check_filters(w, SYS_munmap, any, "unmap") < 0 ||
 	    check_filters(w, SYS_close, any, "close") < 0)
 		return LIVE_FAILED;

@@ -40,6 +40,7 @@
 #include "live/rest.h"
 #include "live/signals.h"
 #include "live/threads.h"
+#include "live/waiting.h"
 
 enum { ENTRY_OR_EXIT = SIGTRAP | 0x80 };	/* PTRACE_O_TRACESYSGOOD */
 /* Chosen: so often a rest is cut short by nothing that is told. */
@@ -110,11 +111,11 @@ static void meet_stop(const struct live_threads *t, struct live_thread *x, int s
 	x->cuts = 0;
 }
 
-static bool is_broken(const struct live_threads *t, const struct live_thread *x, int64_t result)
+static bool is_broken(const struct live_thread *x, int64_t result)
 {
 	return result == -EPIPE && ((long)x->regs.orig_rax == SYS_write ||
 				    (long)x->regs.orig_rax == SYS_writev) &&
-	       live_descriptor(t->pid, x->regs.rdi) == DESCRIPTOR_SOCKET;
+	       live_descriptor(x->tid, x->regs.rdi) == DESCRIPTOR_SOCKET;
 }
 
 /* A part has come to its end.  One that was cut short is tried once more: by a signal, which
@@ -132,7 +133,7 @@ static void end_part(const struct live_threads *t, struct live_thread *x)
 	bool cut = rest_interrupted(result) || (result > 0 && (uint64_t)result < x->whole);
 	x->cuts = cut ? x->cuts + 1 : 0;
 
-	if (is_broken(t, x, result))
+	if (is_broken(x, result))
 		pass_on(x, FINISH_BROKEN);
 	else if ((!cut && (result <= 0 || x->whole == 0)) || x->cuts > MOST_CUTS ||
 		 !make_part(t, x, 0))
@@ -276,7 +277,8 @@ bool finish_begin(const struct live_threads *t, struct live_thread *x)
 	x->stays = false;
 	if (!rest_may_be(&x->regs))
 		return enter(t, x);
-	x->goal = rest_goal(t->pid, t->pidfd, &x->regs);
+	x->goal = rest_goal(x->tid, waiting_own_descriptors(t->pid, x->tid) ? -1 : t->pidfd,
+			    &x->regs);
 	if (x->goal == 0)
 		return false;
 	if (make_part(t, x, 0)) {

@@ -49,6 +49,10 @@ static const struct call {
 	{ SYS_read, BUFFER, READS, 1, 0, 0 },
 	{ SYS_pread64, BUFFER, READS, 1, 0, 0 },
 	{ SYS_readv, BUFFERS, READS, 1, 0, SYS_read },
+	/* only of what has no places */
+	{ SYS_pwritev2, BUFFERS, WRITES, 1, 5, SYS_write },
+	{ SYS_preadv, BUFFERS, READS, 1, 0, SYS_read },
+	{ SYS_preadv2, BUFFERS, READS, 1, 5, SYS_read },
 	{ SYS_recvfrom, BUFFER, RECEIVES, 1, 3, 0 },
 	{ SYS_recvmsg, MESSAGE, RECEIVES, 1, 2, SYS_recvfrom },
 	{ SYS_getrandom, BUFFER, ANY, 0, 0, 0 },
@@ -98,7 +102,7 @@ bool rest_may_be(const struct user_regs_struct *regs)
 	uint64_t a[6];
 	const struct call *c = (int64_t)regs->orig_rax < 0 ? NULL : find((long)regs->orig_rax);
 
-	if (!c || done <= 0 || regs->cs != CODE_64)
+	if (!c || done < 0 || (done == 0 && c->way != SUBMITTED) || regs->cs != CODE_64)
 		return false;
 	get_args(regs, a);
 	switch (c->way) {
@@ -111,7 +115,8 @@ bool rest_may_be(const struct user_regs_struct *regs)
 	case MESSAGES:
 		return (uint32_t)done < (uint32_t)a[2];
 	case SUBMITTED:
-		return a[2] && a[3] & GETEVENTS;
+		/* none were submitted: when there was only one to wait for, it has come */
+		return a[2] > (done == 0) && a[3] & GETEVENTS;
 	case BUFFERS:
 	case MESSAGE:
 		break;
@@ -197,11 +202,11 @@ uint64_t rest_goal(pid_t pid, int pidfd, const struct user_regs_struct *regs)
 	if (!rest_next(pid, regs, REST_ALL, &part))
 		return 0;
 	switch (c->what) {
-	case WRITES:
-		all = write_is_due(pid, a[0]);
+	case WRITES:	/* not if it asks for what write() cannot (RWF_NOWAIT) */
+		all = !(c->flags && a[c->flags]) && write_is_due(pid, a[0]);
 		break;
 	case READS:
-		return least_of(pid, pidfd, a[0]);
+		return c->flags && a[c->flags] ? 0 : least_of(pid, pidfd, a[0]);
 	case SENDS:
 		all = !(a[c->flags] & (MSG_OOB | MSG_ZEROCOPY));
 		break;

@@ -24,7 +24,8 @@
 /* By the registers of a stopped thread alone: may there be a rest? */
 bool rest_may_be(const struct user_regs_struct *regs);
 /* How much of it is to be done in all: REST_ALL, or what its descriptor is set to wait for; 0:
- * nothing.  Asks the kernel about the descriptor: not while all threads stand. */
+ * nothing.  Asks the kernel about the descriptor: not while all threads stand.  `pid` may be a
+ * thread's number; pidfd -1: sockets and terminals cannot be asked. */
 #define REST_ALL UINT64_MAX
 uint64_t rest_goal(pid_t pid, int pidfd, const struct user_regs_struct *regs);
 

@@ -156,8 +156,8 @@ bool restart_limits(long nr)
 static bool waits_in_parts(long nr, const uint64_t arg[6])
 {
 	switch (nr) {
-	case SYS_io_uring_enter:	/* so many submitted, would be the result */
-		return arg[1] && arg[2] && arg[3] & GETEVENTS;
+	case SYS_io_uring_enter:	/* so many submitted, would be the result, or none */
+		return arg[2] && (arg[1] || arg[2] > 1) && arg[3] & GETEVENTS;
 	case SYS_io_getevents:
 	case SYS_io_pgetevents:
 		return (int64_t)arg[1] > 1;
@@ -179,12 +179,25 @@ enum restart restart_kind(long nr, const uint64_t arg[6])
 	if (waits_in_parts(nr, arg))
 		return RESTART_PARTIAL;
 	if (nr == SYS_io_uring_enter)
-		return arg[3] & EXT_ARG ? RESTART_LIMITED : RESTART_EXACT;
+		return arg[3] & EXT_ARG ? RESTART_UNSEEN : RESTART_EXACT;
 	if (calls[i].limit < 0)
 		return calls[i].kind;
 	uint64_t limit = arg[calls[i].limit];
 	bool none = calls[i].in_ms ? (int32_t)limit < 0 : limit == 0;
 	return none ? calls[i].kind : RESTART_LIMITED;
+}
+
+/* What writes has one only by SO_SNDTIMEO, and tells of its part then. */
+bool restart_has_limit(enum restart kind, long nr)
+{
+	switch (nr) {
+	case SYS_write: case SYS_writev:
+	case SYS_sendto: case SYS_sendmsg: case SYS_sendmmsg:
+		return kind == RESTART_LIMITED;
+	default:
+		return kind == RESTART_LIMITED || kind == RESTART_UNSEEN ||
+		       kind == RESTART_PARTIAL;
+	}
 }
 
 /* A page is not divided. */
@@ -196,22 +209,41 @@ bool restart_in_parts(long nr, const uint64_t arg[6])
 	       ((nr == SYS_read || nr == SYS_pread64) && arg[2] > PAGE);
 }
 
-/* What the kernel would go on with by restart_syscall(), though it has no limit: by its own
- * number it is made again also when the kernel has forgotten it (remote.h). */
-static bool polls_for_ever(const struct user_regs_struct *regs)
+bool restart_is_by_another(long nr, const uint64_t arg[6])
 {
-	return (long)regs->orig_rax == SYS_poll && (int32_t)regs->rdx < 0 &&
-	       (long)regs->rax == -ERESTART_RESTARTBLOCK;
+	enum { ABSOLUTE = 1, COMMAND = 127 };	/* TIMER_ABSTIME, FUTEX_CMD_MASK */
+
+	switch (nr) {
+	case SYS_nanosleep:
+		return true;
+	case SYS_clock_nanosleep:
+		return !(arg[1] & ABSOLUTE);
+	case SYS_poll:
+		return (int32_t)arg[2] >= 0;
+	case SYS_futex:		/* FUTEX_WAIT; the others have points in time */
+		return (arg[1] & COMMAND) == 0 && arg[3];
+	default:
+		return false;
+	}
+}
+
+/* What the kernel would go on with by restart_syscall(), though it has no limit, or the thread
+ * may not be able to make that: by its own number it is made again also when the kernel has
+ * forgotten it (remote.h). */
+static bool goes_on_as_itself(const struct user_regs_struct *regs, bool filtered)
+{
+	return (long)regs->rax == -ERESTART_RESTARTBLOCK &&
+	       (filtered || ((long)regs->orig_rax == SYS_poll && (int32_t)regs->rdx < 0));
 }
 
 /* A call that failed with EINTR has transferred nothing, so it can be made again.  Where the
  * kernel makes it again itself it fails so only if it could not write the time that is left. */
-bool restart_fix(struct user_regs_struct *regs)
+bool restart_fix(struct user_regs_struct *regs, bool filtered)
 {
 	long nr = (long)regs->orig_rax;
 	int i = nr < 0 ? -1 : find(nr);
 
-	if (polls_for_ever(regs)) {
+	if (goes_on_as_itself(regs, filtered)) {
 		regs->rax = (unsigned long long)-ERESTARTNOHAND;
 		return true;
 	}

@@ -22,6 +22,9 @@ enum restart {
 	RESTART_KERNEL,		/* the kernel makes it again, with the time that is left */
 	RESTART_EXACT,		/* we have it made again; it has no time limit */
 	RESTART_LIMITED,	/* it has one, which would begin anew */
+	/* likewise; and nobody sees when it has begun, for its thread is also woken in it by
+	 * what it does not wait for, and sleeps on */
+	RESTART_UNSEEN,
 	RESTART_READ,		/* exact, unless done in parts, of a file that is served */
 	RESTART_RECEIVE,	/* the same; a time limit is the socket's, SO_RCVTIMEO */
 	RESTART_CONNECT,	/* likewise, SO_SNDTIMEO */
@@ -31,13 +34,20 @@ enum restart {
 
 /* Of a thread that waits in call `nr`. */
 enum restart restart_kind(long nr, const uint64_t arg[6]);
+/* A thread that waits in call `nr`, which is of that kind, may have been woken because its time
+ * is over. */
+bool restart_has_limit(enum restart kind, long nr);
 /* May the call read more than servers of file systems are asked for at once? */
 bool restart_in_parts(long nr, const uint64_t arg[6]);
 /* Where the call writes the time that is left when it is stopped; 0: it does not. */
 uint64_t restart_writes_left(long nr, const uint64_t arg[6]);
 /* When it cannot, does it fail in a way that lets it be made again, with the whole limit? */
 bool restart_limits(long nr);
-/* Of a stopped thread's registers: true if they were changed so that the call is made again. */
-bool restart_fix(struct user_regs_struct *regs);
+/* The kernel goes on with the rest of it by restart_syscall(), which a filter of system calls
+ * (seccomp) may not know.  By its own number it would wait for all of its limit again. */
+bool restart_is_by_another(long nr, const uint64_t arg[6]);
+/* Of a stopped thread's registers: true if they were changed so that the call is made again.
+ * `filtered`: always by its own number. */
+bool restart_fix(struct user_regs_struct *regs, bool filtered);
 
 #endif

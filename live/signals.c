@@ -52,6 +52,14 @@ uint64_t signals_waiting(pid_t pid, pid_t tid)
 	return read_mask(path, "SigPnd", 0) | read_mask(path, "ShdPnd", 0);
 }
 
+uint64_t signals_due(pid_t pid, pid_t tid)
+{
+	char path[64];
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
+	return signals_waiting(pid, tid) & ~read_mask(path, "SigBlk", 0);
+}
+
 /* --- of a call --- */
 
 enum { GETEVENTS = 1, EXT_ARG = 8 };	/* IORING_ENTER_GETEVENTS, _EXT_ARG */

@@ -18,6 +18,8 @@
 uint64_t signals_ignored(pid_t pid);
 /* For that thread, or for its process. */
 uint64_t signals_waiting(pid_t pid, pid_t tid);
+/* Of these, which are not blocked. */
+uint64_t signals_due(pid_t pid, pid_t tid);
 
 /* By the registers of a stopped thread alone: may it make such a call again? */
 bool signals_may_be_held(const struct user_regs_struct *regs);

@@ -38,6 +38,7 @@
 #include "lib/procstat.h"
 #include "live/clock.h"
 #include "live/finish.h"
+#include "live/left.h"
 #include "live/restart.h"
 #include "live/signals.h"
 #include "live/waiting.h"
@@ -47,11 +48,13 @@
  * starved_ns: those that come to no CPU; they would find their calls cut short.
  * TARGETS_NS: others stand so much longer than they should, where a target comes to no CPU.
  * FINISH_NS: those that make the rest of a call.
+ * EXEC_NS: who asks for longer is held up by one that executes another program.
  * REST_NS, REST_THREAD_NS: kept for what comes after the stop, with one thread and for each:
  * with these most tries that end in time do so within the pause, and few are in vain
  * (bench/live.sh). */
 enum { STRAGGLERS_NS = 1000000000, TARGETS_NS = 20000000, FINISH_NS = 2000000000,
-       REST_NS = 1000000, REST_THREAD_NS = 8000 };
+       EXEC_NS = 2000000, REST_NS = 1000000, REST_THREAD_NS = 8000 };
+enum { SECCOMP_FILTERS = 2 };	/* SECCOMP_MODE_FILTER, in /proc */
 static const uint64_t starved_ns = UINT64_C(30000000000);
 
 /* --- the list --- */
@@ -206,6 +209,16 @@ static void read_runs(const struct live_threads *t, pid_t tid, struct age_seen *
 		s->cpu_ns = s->runs = 0;
 }
 
+/* Filters say which system calls it may make. */
+static bool is_filtered(const struct live_threads *t, pid_t tid)
+{
+	char text[8192];
+	const char *at = read_file(t, tid, "status", text, sizeof(text)) < 0 ? NULL :
+			 strstr(text, "\nSeccomp:\t");
+
+	return at && strtol(at + strlen("\nSeccomp:\t"), NULL, 10) == SECCOMP_FILTERS;
+}
+
 static bool has_children(const struct live_threads *t, pid_t tid)
 {
 	char text[16];
@@ -214,11 +227,11 @@ static bool has_children(const struct live_threads *t, pid_t tid)
 }
 
 /* *runs: it is on a CPU, or waits for one. */
-static enum restart kind_of(const struct live_threads *t, const struct live_thread *x, long *nr,
+static enum restart kind_of(const struct live_threads *t, struct live_thread *x, long *nr,
 			    bool *runs)
 {
-	struct waiting w;
-	uint64_t *arg = w.arg;
+	struct waiting w = { .tid = x->tid, .filtered = x->filtered };
+	uint64_t *arg = w.arg, pc = 0;
 	char text[256];
 	ssize_t n = x->call_fd < 0 ? -1 : pread(x->call_fd, text, sizeof(text) - 1, 0);
 
@@ -229,12 +242,14 @@ static enum restart kind_of(const struct live_threads *t, const struct live_thre
 	if (n < 0)
 		return RESTART_KERNEL;		/* it has ended */
 	*runs = strncmp(text, "running", 7) == 0;
+	x->left.at = 0;
 	/* or -1 for a thread that waits in no call */
 	if (sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
-		   " %" SCNx64 " %" SCNx64, &w.nr, &arg[0], &arg[1], &arg[2], &arg[3], &arg[4],
-		   &arg[5], &w.sp) != 8)
+		   " %" SCNx64 " %" SCNx64 " %" SCNx64, &w.nr, &arg[0], &arg[1], &arg[2],
+		   &arg[3], &arg[4], &arg[5], &w.sp, &pc) != 9)
 		return RESTART_KERNEL;
 	*nr = w.nr;
+	left_save(t->pid, w.nr, arg, pc, &x->left);
 	return waiting_kind(t->pid, t->pidfd, &w);
 }
 
@@ -246,9 +261,13 @@ static int look(const struct live_threads *t, struct live_thread *x, bool again,
 	long nr = -1;
 
 	s.running = false;
+	if (!again)
+		read_runs(t, x->tid, &s);
+	if (!again && (before.now_ns == 0 || before.runs != s.runs))
+		x->filtered = is_filtered(t, x->tid);
 	enum restart kind = kind_of(t, x, &nr, &s.running);
-	s.limited = kind == RESTART_LIMITED;
-	if (!again || s.running || s.limited)
+	s.limited = restart_has_limit(kind, nr);
+	if (s.running || s.limited)
 		read_runs(t, x->tid, &s);
 	/* it has none since, if it did not run */
 	if (!again && t->n > 1 &&
@@ -256,7 +275,8 @@ static int look(const struct live_threads *t, struct live_thread *x, bool again,
 		x->parent |= has_children(t, x->tid);
 	s.now_ns = live_clock_ns();
 	age_look(&x->age, &s);
-	if (kind != RESTART_UNKNOWN && kind != RESTART_PARTIAL && !x->age.old)
+	if (kind != RESTART_UNKNOWN && kind != RESTART_PARTIAL && kind != RESTART_UNSEEN &&
+	    !x->age.old)
 		return LIVE_DONE;
 	if (s.running)
 		err_set(err, ERR_REFUSED, "thread %d runs, perhaps in a system call still that "
@@ -265,7 +285,8 @@ static int look(const struct live_threads *t, struct live_thread *x, bool again,
 		err_set(err, ERR_REFUSED, "thread %d waits in system call %ld, which %s",
 			(int)x->tid, nr,
 			kind == RESTART_PARTIAL ? "may have done a part of its work" :
-			x->age.old ? "has a time limit" : "may not be made again");
+			kind == RESTART_UNKNOWN ? "may not be made again" :
+			"has a time limit");
 	return LIVE_NOT_NOW;
 }
 
@@ -311,12 +332,42 @@ static bool is_ending(const struct live_threads *t, pid_t tid)
 	return !procstat_parse(text, &s) || s.state == 'Z' || s.state == 'X';
 }
 
+/* Whose thread is being asked for; NULL: none is. */
+static const struct live_threads *volatile asking;
+
+/* A thread that executes another program waits for the end of all others, also until they are
+ * waited for here, and holds up who asks for one of them.  (A wait for what ends would take the
+ * report of a stop.) */
+static void take_ended(void)
+{
+	const struct live_threads *t = asking;
+
+	for (uint32_t i = 0; t && i < t->n; i++) {
+		siginfo_t told = { .si_code = 0 };
+		id_t tid = (id_t)t->thread[i].tid;
+
+		if (t->thread[i].asked &&
+		    waitid(P_PID, tid, &told, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 &&
+		    (told.si_code == CLD_EXITED || told.si_code == CLD_KILLED ||
+		     told.si_code == CLD_DUMPED))
+			(void)waitid(P_PID, tid, &told, WEXITED | WNOHANG | __WALL);
+	}
+}
+
+static long seize(const struct live_threads *t, pid_t tid)
+{
+	asking = t;
+	long rc = ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD);
+	asking = NULL;
+	return rc;
+}
+
 /* It was looked at just before.  One that has ended is not asked. */
 static int ask(struct live_threads *t, struct live_thread *x, struct err *err)
 {
 	if (t->asked_ns == 0)
 		t->asked_ns = live_clock_ns();
-	if (ptrace(PTRACE_SEIZE, x->tid, 0, PTRACE_O_TRACESYSGOOD) < 0) {
+	if (seize(t, x->tid) < 0) {
 		int e = errno;
 
 		if (e == ESRCH || (e == EPERM && is_ending(t, x->tid)))
@@ -333,11 +384,18 @@ static int ask(struct live_threads *t, struct live_thread *x, struct err *err)
 }
 
 /* False: it has ended. */
-static bool take_regs(struct live_thread *x)
+static bool take_regs(const struct live_threads *t, struct live_thread *x)
 {
+	enum { ERESTART_RESTARTBLOCK = 516 };
+
 	if (ptrace(PTRACE_GETREGS, x->tid, 0, &x->regs) < 0)
 		return false;
-	if (restart_fix(&x->regs))
+	/* who waits in the call since the last look has got no filter since */
+	if ((long)x->regs.rax == -ERESTART_RESTARTBLOCK && x->age.last.running)
+		x->filtered |= is_filtered(t, x->tid);
+	if ((long)x->regs.rax == -ERESTART_RESTARTBLOCK)
+		left_put_back(t->pid, x->tid, &x->left);
+	if (restart_fix(&x->regs, x->filtered))
 		(void)ptrace(PTRACE_SETREGS, x->tid, 0, &x->regs);
 	return true;
 }
@@ -353,7 +411,7 @@ static void take_report(struct live_threads *t, pid_t tid, int status)
 	} else if (x && x->finish != FINISH_NONE) {
 		finish_go_on(t, x, status);
 	} else if (x) {
-		bool there = take_regs(x);
+		bool there = take_regs(t, x);
 
 		x->stopped = there && status >> 16 == PTRACE_EVENT_STOP;
 		if (!x->stopped)
@@ -444,8 +502,8 @@ static int ask_some(struct live_threads *t, bool targets, uint64_t deadline_ns, 
 }
 
 /* Targets if there are no others, and these only if all may be stopped. */
-static int ask_new(struct live_threads *t, uint64_t deadline_ns, bool *new_ones,
-		   struct err *err)
+static int ask_next(struct live_threads *t, uint64_t deadline_ns, bool *new_ones,
+		    struct err *err)
 {
 	*new_ones = false;
 	if (update(t, err) < 0)
@@ -458,6 +516,16 @@ static int ask_new(struct live_threads *t, uint64_t deadline_ns, bool *new_ones,
 			rc = look(t, &t->thread[i], true, err);
 	return rc == LIVE_DONE && !*new_ones ?
 	       ask_some(t, true, deadline_ns, new_ones, err) : rc;
+}
+
+static int ask_new(struct live_threads *t, uint64_t deadline_ns, bool *new_ones,
+		   struct err *err)
+{
+	live_alarm_calls(EXEC_NS, take_ended);
+	int rc = ask_next(t, deadline_ns, new_ones, err);
+
+	live_alarm(0);
+	return rc;
 }
 
 /* The part of a pause in which all must have stopped: the rest is for what is then done, and

@@ -13,6 +13,7 @@
 #include <sys/user.h>
 
 #include "live/age.h"
+#include "live/left.h"
 
 struct err;
 
@@ -41,6 +42,7 @@ struct live_thread {
 	int call_fd;		/* what it waits in: /proc/PID/task/TID/syscall; -1: none */
 	struct user_regs_struct regs;	/* once it is stopped */
 	bool parent;		/* children were seen that tell it of their end */
+	bool filtered;		/* filters say which system calls it may make */
 	/* by whose frame rt_sigreturn takes it back to its call, and its mask; or NULL */
 	struct live_remote *back;
 	enum finish finish;
@@ -49,6 +51,7 @@ struct live_thread {
 	int cuts;		/* parts that were cut short, by no signal for it */
 	uint64_t goal, whole;	/* what all parts do, and what one does */
 	struct age age;		/* of its call, if that has a time limit */
+	struct left left;	/* what its stop overwrites, if it sleeps */
 };
 
 struct live_threads {

@@ -7,9 +7,14 @@
  */
 #include "live/waiting.h"
 
+#include <fcntl.h>
+#include <linux/kcmp.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "lib/err.h"
 #include "live/descriptor.h"
@@ -20,7 +25,7 @@ static enum restart read_socket(int pidfd, const struct waiting *w)
 	if (w->nr != SYS_accept && w->nr != SYS_accept4 &&
 	    live_socket_least(pidfd, w->arg[0]) > 1)
 		return RESTART_PARTIAL;
-	return live_socket_limit(pidfd, w->arg[0], SO_RCVTIMEO) ? RESTART_LIMITED :
+	return live_socket_limit(pidfd, w->arg[0], SO_RCVTIMEO) ? RESTART_UNSEEN :
 								  RESTART_EXACT;
 }
 
@@ -53,18 +58,12 @@ static bool is_writable(pid_t pid, uint64_t at, uint64_t sp)
 	return is;
 }
 
-enum restart waiting_kind(pid_t pid, int pidfd, const struct waiting *w)
+static enum restart of_descriptor(pid_t pid, int pidfd, const struct waiting *w,
+				  enum restart kind)
 {
-	enum restart kind = restart_kind(w->nr, w->arg);
-	uint64_t left = restart_writes_left(w->nr, w->arg);
-
-	if (left && !is_writable(pid, left, w->sp))
-		return restart_limits(w->nr) ? RESTART_LIMITED : RESTART_UNKNOWN;
 	if (kind == RESTART_CONNECT)
-		return live_socket_limit(pidfd, w->arg[0], SO_SNDTIMEO) ? RESTART_LIMITED :
+		return live_socket_limit(pidfd, w->arg[0], SO_SNDTIMEO) ? RESTART_UNSEEN :
 									  RESTART_EXACT;
-	if (kind != RESTART_RECEIVE && kind != RESTART_READ)
-		return kind;
 	switch (live_descriptor(pid, w->arg[0])) {
 	case DESCRIPTOR_SOCKET:
 		return read_socket(pidfd, w);
@@ -78,4 +77,41 @@ enum restart waiting_kind(pid_t pid, int pidfd, const struct waiting *w)
 		break;
 	}
 	return RESTART_EXACT;
+}
+
+bool waiting_own_descriptors(pid_t pid, pid_t tid)
+{
+	return tid != pid && syscall(SYS_kcmp, pid, tid, KCMP_FILES, 0, 0) > 0;
+}
+
+/* What a filter of system calls (seccomp) has another process do, which does it again when the
+ * call is made again. */
+static bool is_done_by_another(const struct waiting *w, pid_t pid)
+{
+	char path[64], where[64] = "";
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/wchan", (int)pid, (int)w->tid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, where, sizeof(where) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 && strstr(where, "seccomp");
+}
+
+enum restart waiting_kind(pid_t pid, int pidfd, const struct waiting *w)
+{
+	enum restart kind = restart_kind(w->nr, w->arg);
+	uint64_t left = restart_writes_left(w->nr, w->arg);
+
+	if (w->filtered && is_done_by_another(w, pid))
+		return RESTART_UNKNOWN;
+	if (w->filtered && restart_is_by_another(w->nr, w->arg))
+		return RESTART_LIMITED;
+	if (left && !is_writable(pid, left, w->sp))
+		return restart_limits(w->nr) ? RESTART_LIMITED : RESTART_UNKNOWN;
+	if (kind == RESTART_CONNECT || kind == RESTART_RECEIVE || kind == RESTART_READ)
+		return waiting_own_descriptors(pid, w->tid) ? RESTART_PARTIAL :
+							  of_descriptor(pid, pidfd, w, kind);
+	return kind;
 }

@@ -474,6 +474,11 @@ start "$root/filtered.out" "$root/steady" service
 sleep 0.2
 check "a process whose filters of system calls allow it is swapped" swap steady
 kill -9 "$pid"
+start "$root/filtered.out" "$root/steady" naps
+sleep 0.2
+check "so is one with a thread whose own do not allow what the kernel goes on with" swap steady
+check "and it goes on" eval 'sleep 0.1 && kill -0 $pid'
+kill -9 "$pid"
 refuses "one whose filters do not" "seccomp.*cannot map the file" "$root/steady" seccomp
 start "$root/filtered.out" "$root/steady" seccomp
 sleep 0.2

@@ -16,6 +16,8 @@
  *	            ends with 1 when the thread came out of it much later; with 77 when the
  *	            kernel has no userfaultfd for it
  *	spawns      as `count`, with children that run in its memory most of the time
+ *	naps        as `count`; another thread sleeps again and again, and its filter ends
+ *	            the process for restart_syscall()
  *	service | seccomp | dispatch | private | locked | own-text | vfork | ended | stopped |
  *	compat | crowded
  *	            filters its system calls, as services do, or so that no code can be
@@ -186,6 +188,25 @@ static void filter(int forbidden)
 
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	(void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+}
+
+static void *nap(void *unused)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_restart_syscall, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { sizeof(code) / sizeof(code[0]), code };
+	struct timespec t = { .tv_nsec = 20000000 };
+
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	(void)prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog);
+	while (syscall(SYS_nanosleep, &t, NULL) == 0)
+		;
+	_exit(1);
+	return unused;
 }
 
 /* Which places those are does not matter: nothing is in them yet. */
@@ -383,6 +404,8 @@ static void be(const char *how)
 		filter(PROT_EXEC);
 	else if (strcmp(how, "service") == 0)
 		filter(PROT_EXEC | PROT_WRITE);
+	else if (strcmp(how, "naps") == 0)
+		(void)pthread_create(&t, NULL, nap, NULL);
 	else if (strcmp(how, "dispatch") == 0)
 		dispatch();
 	else if (strcmp(how, "private") == 0)

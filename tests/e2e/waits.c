@@ -145,6 +145,14 @@ static long do_select_limit(void)
 	return select(0, NULL, NULL, NULL, &t);
 }
 static long do_nanosleep(void) { return nanosleep(&second, NULL); }
+/* Nothing is left, as it was not interrupted. */
+static long do_nanosleep_again(void)
+{
+	struct timespec t = second;
+	long rc = nanosleep(&t, &t);
+
+	return whole(rc, t.tv_sec == second.tv_sec && t.tv_nsec == second.tv_nsec ? rc : -1);
+}
 /* A point in time; older headers have neither of these calls. */
 enum { FUTEX_WAITV_CALL = 449, FUTEX_WAIT_CALL = 455, PRIVATE_U32 = 2 | 128 };
 
@@ -412,6 +420,7 @@ static const struct {
 	{ "ppoll-limit", do_ppoll_limit, END, false },
 	{ "select-limit", do_select_limit, END, false },
 	{ "nanosleep", do_nanosleep, END, false },
+	{ "nanosleep-again", do_nanosleep_again, END, false },
 	{ "futex-limit", do_futex_limit, END, false },
 	{ "futexes-limit", do_futexes_limit, END, false },
 	{ "futex-wait-limit", do_futex_wait_limit, END, false },

@@ -115,5 +115,6 @@ int main(void)
 		cmocka_unit_test(who_was_seen_elsewhere_is_not_in_one),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,6 +80,12 @@ static void buffers_follow_each_other(void **state)
 	check_part(&r, SYS_write, (uint64_t[6]){ 5, at(buffer + 50), 40 }, 40);
 	r.rax = 50;
 	assert_false(rest_next(getpid(), &r, REST_ALL, &p));
+	r = after(SYS_pwritev2, 4, (uint64_t[6]){ 5, at(v), 3, UINT64_MAX });
+	check_part(&r, SYS_write, (uint64_t[6]){ 5, at(buffer + 4), 6, UINT64_MAX }, 6);
+	r = after(SYS_preadv, 11, (uint64_t[6]){ 5, at(v), 3, 7 });
+	check_part(&r, SYS_read, (uint64_t[6]){ 5, at(buffer + 51), 39, 7 }, 39);
+	r = after(SYS_preadv2, 11, (uint64_t[6]){ 5, at(v), 3, 7 });
+	check_part(&r, SYS_read, (uint64_t[6]){ 5, at(buffer + 51), 39, 7 }, 39);
 	/* the number of read() is 0 */
 	r = after(SYS_readv, 11, (uint64_t[6]){ 5, at(v), 3 });
 	check_part(&r, SYS_read, (uint64_t[6]){ 5, at(buffer + 51), 39 }, 39);
@@ -114,6 +120,10 @@ static void counts_become_less(void **state)
 	check_part(&r, SYS_io_uring_enter, (uint64_t[6]){ 5, 0, 1, 1 }, 0);
 	r = after(SYS_io_uring_enter, 2, (uint64_t[6]){ 5, 2, 1, 8 });
 	assert_false(rest_may_be(&r));
+	r = after(SYS_io_uring_enter, 0, (uint64_t[6]){ 5, 0, 1, 1 });
+	assert_false(rest_may_be(&r));
+	r = after(SYS_io_uring_enter, 0, (uint64_t[6]){ 5, 0, 2, 1 });
+	check_part(&r, SYS_io_uring_enter, (uint64_t[6]){ 5, 0, 2, 1 }, 0);
 	assert_false(rest_counts(SYS_io_uring_enter));
 	assert_true(rest_counts(SYS_write));
 }

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
@@ -27,7 +28,6 @@ static void each_call_is_of_its_kind(void **state)
 		{ SYS_semtimedop, 3, 0, 0x7fff0000, RESTART_EXACT },
 		{ SYS_rt_sigtimedwait, 2, 0, 0x7fff0000, RESTART_EXACT },
 		{ SYS_io_getevents, 4, 0, 0x7fff0000, RESTART_EXACT },
-		{ SYS_io_uring_enter, 3, 0, 8, RESTART_EXACT },
 		{ SYS_semop, NO, 0, 0, RESTART_EXACT },
 		{ SYS_openat, NO, 0, 0, RESTART_EXACT },
 		{ SYS_fallocate, NO, 0, 0, RESTART_EXACT },
@@ -87,10 +87,12 @@ static void half_of_the_events_are_not_lost(void **state)
 	assert_int_equal(restart_kind(SYS_io_uring_enter, uring), RESTART_PARTIAL);
 	uring[2] = 0;		/* waits for none */
 	assert_int_equal(restart_kind(SYS_io_uring_enter, uring), RESTART_EXACT);
-	uring[2] = 1, uring[1] = 0;
+	uring[2] = 2, uring[1] = 0;
+	assert_int_equal(restart_kind(SYS_io_uring_enter, uring), RESTART_PARTIAL);
+	uring[2] = 1;
 	assert_int_equal(restart_kind(SYS_io_uring_enter, uring), RESTART_EXACT);
 	uring[3] = 9;		/* with a limit */
-	assert_int_equal(restart_kind(SYS_io_uring_enter, uring), RESTART_LIMITED);
+	assert_int_equal(restart_kind(SYS_io_uring_enter, uring), RESTART_UNSEEN);
 	assert_int_equal(restart_kind(SYS_io_getevents, aio), RESTART_PARTIAL);
 	aio[4] = 4096;
 	assert_int_equal(restart_kind(SYS_io_pgetevents, aio), RESTART_PARTIAL);
@@ -115,9 +117,9 @@ static void what_counts_twice_is_not_made_twice(void **state)
 		assert_int_equal(restart_kind(SYS_futex, moved), RESTART_UNKNOWN);
 		assert_int_equal(restart_kind(SYS_futex, bits), RESTART_KERNEL);
 	}
-	assert_false(restart_fix(&r));
+	assert_false(restart_fix(&r, false));
 	r.rsi = 1;
-	assert_true(restart_fix(&r));
+	assert_true(restart_fix(&r, false));
 }
 
 static void where_limits_are_written_is_known(void **state)
@@ -155,7 +157,7 @@ static void only_what_the_stop_has_broken_is_mended(void **state)
 					      .rax = (unsigned long long)stops[i].result,
 					      .rip = 0x1000 };
 
-		assert_int_equal(restart_fix(&r), stops[i].mended);
+		assert_int_equal(restart_fix(&r, false), stops[i].mended);
 		assert_true((long)r.rax == (stops[i].mended ? -514 : stops[i].result));
 		assert_true(r.rip == 0x1000 && (long)r.orig_rax == stops[i].nr);
 	}
@@ -167,12 +169,52 @@ static void what_polls_for_ever_needs_no_other_number(void **state)
 				      .rax = (unsigned long long)-516 };
 
 	(void)state;
-	assert_true(restart_fix(&r));
+	assert_true(restart_fix(&r, false));
 	assert_true((long)r.rax == -514);
 	r.rax = (unsigned long long)-516;
 	r.rdx = 1000;
-	assert_false(restart_fix(&r));
+	assert_false(restart_fix(&r, false));
 	assert_true((long)r.rax == -516);
+}
+
+static void what_may_end_by_its_limit_is_known(void **state)
+{
+	(void)state;
+	assert_true(restart_has_limit(RESTART_LIMITED, SYS_epoll_wait));
+	assert_true(restart_has_limit(RESTART_UNSEEN, SYS_recvfrom));
+	assert_true(restart_has_limit(RESTART_PARTIAL, SYS_io_getevents));
+	assert_false(restart_has_limit(RESTART_PARTIAL, SYS_write));
+	assert_false(restart_has_limit(RESTART_UNKNOWN, SYS_unlink));
+	assert_false(restart_has_limit(RESTART_EXACT, SYS_epoll_wait));
+}
+
+/* Who may not make restart_syscall() makes the call itself. */
+static void who_is_filtered_needs_none_either(void **state)
+{
+	static const struct {
+		long nr;
+		uint64_t arg[4];
+		bool by_another;
+	} calls[] = {
+		{ SYS_nanosleep, { 8, 0 }, true }, { SYS_clock_nanosleep, { 1, 0, 8 }, true },
+		{ SYS_clock_nanosleep, { 1, 1, 8 }, false }, { SYS_poll, { 8, 1, 9 }, true },
+		{ SYS_poll, { 8, 1, UINT32_MAX }, false }, { SYS_ppoll, { 8, 1, 8 }, false },
+		{ SYS_futex, { 8, 128, 1, 8 }, true }, { SYS_futex, { 8, 128, 1, 0 }, false },
+		{ SYS_futex, { 8, 137, 1, 8 }, false },
+	};
+	struct user_regs_struct r = { .orig_rax = SYS_nanosleep,
+				      .rax = (unsigned long long)-516 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		uint64_t arg[6] = { 0 };
+
+		memcpy(arg, calls[i].arg, sizeof(calls[i].arg));
+		assert_int_equal(restart_is_by_another(calls[i].nr, arg), calls[i].by_another);
+	}
+	assert_true(restart_fix(&r, true));
+	assert_true((long)r.rax == -514);
+	assert_false(restart_fix(&r, true));
 }
 
 int main(void)
@@ -185,6 +227,8 @@ int main(void)
 		cmocka_unit_test(where_limits_are_written_is_known),
 		cmocka_unit_test(only_what_the_stop_has_broken_is_mended),
 		cmocka_unit_test(what_polls_for_ever_needs_no_other_number),
+		cmocka_unit_test(who_is_filtered_needs_none_either),
+		cmocka_unit_test(what_may_end_by_its_limit_is_known),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
