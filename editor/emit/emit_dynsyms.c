@@ -10,6 +10,7 @@
  * Tested by tests/programs/names.sh: dladdr() names every frame as it does in the original.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "editor/emit/elfout.h"
 #include "editor/emit/emit.h"
@@ -48,14 +49,23 @@ static uint32_t hash_of(const char *name)
 	return h;
 }
 
-static bool has_hash(const struct image *img, uint32_t symbols, uint32_t name)
+/* Valgrind's libraries name what replaces a function of others, and what wraps one, by that;
+ * it takes any symbol of such a name for the function. */
+static bool is_order(const char *name)
+{
+	return strncmp(name, "_vgr", 4) == 0 || strncmp(name, "_vgw", 4) == 0;
+}
+
+/* It may be added: no lookup finds it by its hash, and it orders nothing. */
+static bool may_be_added(const struct image *img, uint32_t symbols, uint32_t name)
 {
 	const Elf64_Shdr *h = &img->sh[img->sh[symbols].h.sh_link].h;
 	struct rd r = rd_of(bytes_at(img->file, h->sh_offset, h->sh_size));
 
 	(void)rd_skip(&r, name);
 	const char *text = rd_str(&r);
-	return text && *text && (hash_of(text) | 1) != (ELFOUT_NO_HASH | 1);
+	return text && *text && (hash_of(text) | 1) != (ELFOUT_NO_HASH | 1) &&
+	       !is_order(text);
 }
 
 static void find_exported(struct dynsyms *s, const struct elfout_dynsyms *d)
@@ -76,7 +86,7 @@ static void find_exported(struct dynsyms *s, const struct elfout_dynsyms *d)
 		e.weak = ELF64_ST_BIND(info) == STB_WEAK;
 		if (section != SHN_UNDEF && section < img->nsh && e.size > 0 &&
 		    ELF64_ST_TYPE(info) == STT_FUNC && ELF64_ST_BIND(info) != STB_LOCAL &&
-		    has_hash(img, d->symbols, name))
+		    may_be_added(img, d->symbols, name))
 			s->exported[s->nexported++] = e;
 	}
 	qsort(s->exported, s->nexported, sizeof(*s->exported), compare_exported);

@@ -258,6 +258,15 @@ not_the_original() {	# FOLDER
 		ok "build-id: perf probe finds the function in new text" || not_ok "build-id: perf probe: $(cat "$T/was" "$T/is" "$T/perf.err")"
 }
 
+# Valgrind's libraries say by names what they replace: it takes each symbol of such a name for the function.
+orders() {
+	local f=$T/orders.so names
+	printf 'int %s(const char *a) { int n = 0; while (a[n] && a[n] != 7) n++; return n; }\n' plain _vgr20160ZU_libcZdsoZa_f _vgw00000ZU_x_g |
+		gcc -O2 -shared -fPIC -xc -o "$f" - && move_all "$f" "$f.moved" 1 || return
+	names=$(readelf --dyn-syms -W "$f.moved" | awk '$4 == "FUNC" && $7 != "UND" { print $8 }' | sort | uniq -c | awk '{ print $1 }' | tr '\n' ' ')
+	[[ $names = "1 1 "[2-9]" " ]] && ok "a name that is an order is given once" || not_ok "names: $names"
+}
+
 names_itself pie pie gcc -O2
 links pie "$T/pie"
 links_unversioned
@@ -278,6 +287,7 @@ under_valgrind symbols plain
 under_ltrace symbols plain
 under_ltrace_of_library
 exports=-rdynamic
+orders
 not_the_original debugged
 under_gprof
 done_testing
