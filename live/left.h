@@ -14,11 +14,14 @@
 struct left {
 	uint64_t at;		/* address; 0: there is nothing */
 	unsigned char was[16];	/* struct timespec */
+	uint64_t switches;	/* how often the thread had given up its CPU by itself */
 };
 
-/* Of a thread that waits in call `nr`, made by the instruction in front of `pc`. */
-void left_save(pid_t pid, long nr, const uint64_t arg[6], uint64_t pc, struct left *out);
-/* Of a stopped thread that will go on sleeping. */
+struct waiting;
+
+/* Of a thread that waits in a call, made by the instruction in front of `pc`. */
+void left_save(pid_t pid, const struct waiting *w, uint64_t pc, struct left *out);
+/* Of a stopped thread, which will go on sleeping; nothing if it slept elsewhere meanwhile. */
 void left_put_back(pid_t pid, pid_t tid, const struct left *l);
 
 #endif

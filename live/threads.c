@@ -39,6 +39,7 @@
 #include "live/clock.h"
 #include "live/finish.h"
 #include "live/left.h"
+#include "live/look.h"
 #include "live/restart.h"
 #include "live/signals.h"
 #include "live/waiting.h"
@@ -54,7 +55,6 @@
  * (bench/live.sh). */
 enum { STRAGGLERS_NS = 1000000000, TARGETS_NS = 20000000, FINISH_NS = 2000000000,
        EXEC_NS = 2000000, REST_NS = 1000000, REST_THREAD_NS = 8000 };
-enum { SECCOMP_FILTERS = 2 };	/* SECCOMP_MODE_FILTER, in /proc */
 static const uint64_t starved_ns = UINT64_C(30000000000);
 
 /* --- the list --- */
@@ -101,31 +101,17 @@ static void add_worker(struct live_threads *t, pid_t tid)
 	t->worker[t->nworker++] = tid;
 }
 
-static int read_file(const struct live_threads *t, pid_t tid, const char *name, char *to,
-		     size_t size)
-{
-	char path[64];
-
-	(void)snprintf(path, sizeof(path), "%d/%s", (int)tid, name);
-	int fd = openat(t->task_fd, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, to, size - 1);
-	if (fd >= 0)
-		close(fd);
-	to[n < 0 ? 0 : n] = '\0';
-	return n < 0 ? -1 : 0;
-}
-
 /* One that has ended meanwhile is none of the kernel's: that is found out later. */
 static enum worker worker_kind(const struct live_threads *t, pid_t tid)
 {
 	char stat[512], call[256];
 	struct utsname kernel;
 
-	if (read_file(t, tid, "stat", stat, sizeof(stat)) < 0 ||
+	if (live_look_read(t, tid, "stat", stat, sizeof(stat)) < 0 ||
 	    worker_told(stat, "", "") == WORKER_NOT)
 		return WORKER_NOT;
 	(void)uname(&kernel);		/* cannot fail */
-	return read_file(t, tid, "syscall", call, sizeof(call)) < 0 ? WORKER_PERHAPS :
+	return live_look_read(t, tid, "syscall", call, sizeof(call)) < 0 ? WORKER_PERHAPS :
 	       worker_told(stat, call, kernel.release);
 }
 
@@ -197,99 +183,6 @@ void live_threads_free(struct live_threads *t)
 	*t = (struct live_threads){ .pidfd = -1, .task_fd = -1 };
 }
 
-/* --- what they wait in --- */
-
-/* How long the thread ran, and how often it was put on a CPU. */
-static void read_runs(const struct live_threads *t, pid_t tid, struct age_seen *s)
-{
-	char text[128];
-
-	if (read_file(t, tid, "schedstat", text, sizeof(text)) < 0 ||
-	    sscanf(text, "%" SCNu64 " %*u %" SCNu64, &s->cpu_ns, &s->runs) != 2)
-		s->cpu_ns = s->runs = 0;
-}
-
-/* Filters say which system calls it may make. */
-static bool is_filtered(const struct live_threads *t, pid_t tid)
-{
-	char text[8192];
-	const char *at = read_file(t, tid, "status", text, sizeof(text)) < 0 ? NULL :
-			 strstr(text, "\nSeccomp:\t");
-
-	return at && strtol(at + strlen("\nSeccomp:\t"), NULL, 10) == SECCOMP_FILTERS;
-}
-
-static bool has_children(const struct live_threads *t, pid_t tid)
-{
-	char text[16];
-
-	return read_file(t, tid, "children", text, sizeof(text)) == 0 && text[0];
-}
-
-/* *runs: it is on a CPU, or waits for one. */
-static enum restart kind_of(const struct live_threads *t, struct live_thread *x, long *nr,
-			    bool *runs)
-{
-	struct waiting w = { .tid = x->tid, .filtered = x->filtered };
-	uint64_t *arg = w.arg, pc = 0;
-	char text[256];
-	ssize_t n = x->call_fd < 0 ? -1 : pread(x->call_fd, text, sizeof(text) - 1, 0);
-
-	text[n < 0 ? 0 : n] = '\0';
-	/* there were no descriptors left for it */
-	if (x->call_fd < 0)
-		n = read_file(t, x->tid, "syscall", text, sizeof(text));
-	if (n < 0)
-		return RESTART_KERNEL;		/* it has ended */
-	*runs = strncmp(text, "running", 7) == 0;
-	x->left.at = 0;
-	/* or -1 for a thread that waits in no call */
-	if (sscanf(text, "%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
-		   " %" SCNx64 " %" SCNx64 " %" SCNx64, &w.nr, &arg[0], &arg[1], &arg[2],
-		   &arg[3], &arg[4], &arg[5], &w.sp, &pc) != 9)
-		return RESTART_KERNEL;
-	*nr = w.nr;
-	left_save(t->pid, w.nr, arg, pc, &x->left);
-	return waiting_kind(t->pid, t->pidfd, &w);
-}
-
-/* Looks at one of them: may it be stopped?  `again`: only what that depends on. */
-static int look(const struct live_threads *t, struct live_thread *x, bool again,
-		struct err *err)
-{
-	struct age_seen before = x->age.last, s = before;
-	long nr = -1;
-
-	s.running = false;
-	if (!again)
-		read_runs(t, x->tid, &s);
-	if (!again && (before.now_ns == 0 || before.runs != s.runs))
-		x->filtered = is_filtered(t, x->tid);
-	enum restart kind = kind_of(t, x, &nr, &s.running);
-	s.limited = restart_has_limit(kind, nr);
-	if (s.running || s.limited)
-		read_runs(t, x->tid, &s);
-	/* it has none since, if it did not run */
-	if (!again && t->n > 1 &&
-	    (before.now_ns == 0 || before.runs != s.runs || before.cpu_ns != s.cpu_ns))
-		x->parent |= has_children(t, x->tid);
-	s.now_ns = live_clock_ns();
-	age_look(&x->age, &s);
-	if (kind != RESTART_UNKNOWN && kind != RESTART_PARTIAL && kind != RESTART_UNSEEN &&
-	    !x->age.old)
-		return LIVE_DONE;
-	if (s.running)
-		err_set(err, ERR_REFUSED, "thread %d runs, perhaps in a system call still that "
-			"has a time limit", (int)x->tid);
-	else
-		err_set(err, ERR_REFUSED, "thread %d waits in system call %ld, which %s",
-			(int)x->tid, nr,
-			kind == RESTART_PARTIAL ? "may have done a part of its work" :
-			kind == RESTART_UNKNOWN ? "may not be made again" :
-			"has a time limit");
-	return LIVE_NOT_NOW;
-}
-
 /* --- in which order they stop --- */
 
 /* Signals are sent to it that the process may ignore. */
@@ -327,7 +220,7 @@ static bool is_ending(const struct live_threads *t, pid_t tid)
 	struct procstat s;
 	char text[512];
 
-	if (read_file(t, tid, "stat", text, sizeof(text)) < 0)
+	if (live_look_read(t, tid, "stat", text, sizeof(text)) < 0)
 		return true;
 	return !procstat_parse(text, &s) || s.state == 'Z' || s.state == 'X';
 }
@@ -392,8 +285,8 @@ static bool take_regs(const struct live_threads *t, struct live_thread *x)
 		return false;
 	/* who waits in the call since the last look has got no filter since */
 	if ((long)x->regs.rax == -ERESTART_RESTARTBLOCK && x->age.last.running)
-		x->filtered |= is_filtered(t, x->tid);
-	if ((long)x->regs.rax == -ERESTART_RESTARTBLOCK)
+		x->filtered |= live_look_filtered(t, x->tid);
+	if ((long)x->regs.rax == -ERESTART_RESTARTBLOCK && x->left.at)
 		left_put_back(t->pid, x->tid, &x->left);
 	if (restart_fix(&x->regs, x->filtered))
 		(void)ptrace(PTRACE_SETREGS, x->tid, 0, &x->regs);
@@ -490,7 +383,7 @@ static int ask_some(struct live_threads *t, bool targets, uint64_t deadline_ns, 
 		int rc = t->asked_ns && live_clock_ns() > t->asked_ns + deadline_ns ?
 			 too_late(err) : LIVE_DONE;
 		if (rc == LIVE_DONE && !targets)
-			rc = look(t, x, true, err);
+			rc = live_look_at(t, x, true, err);
 		if (rc == LIVE_DONE)
 			rc = ask(t, x, err);
 		if (rc != LIVE_DONE)
@@ -513,7 +406,7 @@ static int ask_next(struct live_threads *t, uint64_t deadline_ns, bool *new_ones
 	int rc = ask_some(t, false, deadline_ns, new_ones, err);
 	for (uint32_t i = 0; i < t->n && rc == LIVE_DONE && !*new_ones; i++)
 		if (!t->thread[i].asked)
-			rc = look(t, &t->thread[i], true, err);
+			rc = live_look_at(t, &t->thread[i], true, err);
 	return rc == LIVE_DONE && !*new_ones ?
 	       ask_some(t, true, deadline_ns, new_ones, err) : rc;
 }
@@ -599,7 +492,7 @@ int live_threads_look(struct live_threads *t, struct err *err)
 	for (uint32_t i = 0; i < t->n; i++) {
 		struct err *first = rc == LIVE_DONE ? err : &ignored;
 
-		if (look(t, &t->thread[i], false, first) != LIVE_DONE)
+		if (live_look_at(t, &t->thread[i], false, first) != LIVE_DONE)
 			rc = LIVE_NOT_NOW;
 	}
 	set_order(t);
@@ -624,7 +517,7 @@ static bool is_due(const struct live_threads *t, bool targets)
 		const struct live_thread *x = &t->thread[i];
 
 		if ((!targets || is_target(t, x)) && x->asked && !x->stopped &&
-		    read_file(t, x->tid, "stat", text, sizeof(text)) == 0 &&
+		    live_look_read(t, x->tid, "stat", text, sizeof(text)) == 0 &&
 		    procstat_parse(text, &s) && (s.state == 'R' || s.state == 't'))
 			return true;
 	}
