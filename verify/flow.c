@@ -121,7 +121,7 @@ static void arrive(struct flow *f, vaddr addr, const struct regs *regs)
 /* By the jump at addr, or in front of the load there. */
 static int go_anywhere(struct flow *f, vaddr addr, const struct regs *regs)
 {
-	bool differs = f->tables.spills.n > 0;
+	bool differs = f->tables.spills.n > 0 || regs->pushed;
 
 	f->unknown = true;
 	for (int i = 0; i < NGPR; i++)

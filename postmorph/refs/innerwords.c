@@ -135,6 +135,8 @@ static void collect_tables(struct words *w)
 			const struct jump_table *j = &t->prog->fn[i].table[k];
 			uint64_t size = (uint64_t)tablescan_entry_size(j->kind) * j->nentry;
 
+			if (j->guard)		/* nothing shows how long it is */
+				continue;
 			vec_push(t->scratch, &w->tables,
 				 ((struct extent){ j->addr, j->addr + size }));
 		}

@@ -482,6 +482,7 @@ void absint_step(struct absint *ai, struct abs_state *s, const struct op *op, ui
 	if (op->kind == OP_PUSH) {	/* compilers align the stack with any dead register */
 		if (s->v[op->src].kind == ABS_BASE)
 			use(ai, s, op->src, 64);
+		ai->pushed_may |= s->v[op->src].may;
 	} else if (!known && !spill(ai, s, op)) {
 		use_mask(ai, s, op->reads, 64);
 		use_mask(ai, s, op->reads16, 16);

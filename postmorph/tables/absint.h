@@ -44,6 +44,8 @@ struct absint {
 	bool *stays;
 	struct arena *arena;
 	struct spills spills;	/* of the function, as far as they have been seen */
+	/* groups that what was pushed anywhere may depend on: bit group % 64 */
+	uint64_t pushed_may;
 	/* CFA less rsp before the instruction; 0 if that is not known */
 	int64_t depth;
 };

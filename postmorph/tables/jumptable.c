@@ -236,6 +236,7 @@ static void start_again(struct walk *w)
 	w->before = w->state;
 	w->state = arena_array(w->arena, n, sizeof(struct abs_state *));
 	w->ai.spills = (struct spills){ 0 };
+	w->ai.pushed_may = 0;
 	memset(w->jump_may, 0, n * sizeof(*w->jump_may));
 	memset(w->visited, 0, n * sizeof(*w->visited));
 	memset(w->dirty, 0, (n + 63) / 64 * sizeof(*w->dirty));
@@ -263,7 +264,8 @@ static void escape_at_jumps(struct walk *w)
 		before = may;
 		for (uint32_t i = 0; i < w->fn->ninsn; i++)
 			if (w->visited[i] && may_leave(w, i))
-				may |= w->jump_may[i] | spills_may(&w->ai.spills);
+				may |= w->jump_may[i] | spills_may(&w->ai.spills) |
+				       w->ai.pushed_may;
 		absint_escape(&w->ai, may);
 	} while (may != before);
 }

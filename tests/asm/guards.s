@@ -120,6 +120,73 @@ T_second:
 	.text
 end behind_another
 
+	# What is pushed is the same.
+begin pushes
+	cmp	$3, %edi
+	ja	18f
+	mov	%edi, %edi
+	lea	T_pushes(%rip), %r10
+	movslq	(%r10,%rdi,4), %rax
+	push	%rcx				# will be %rax
+	.cfi_adjust_cfa_offset 8
+	add	%r10, %rax
+	jmp	*%rax
+10:	mov	$10, %ecx
+11:	mov	$11, %edx
+12:	mov	$12, %r8d
+13:	mov	$13, %r9d
+	mov	%esi, %r10d
+	lea	T_pops(%rip), %rdx
+	movslq	(%rdx,%rsi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+14:	mov	$14, %ecx
+15:	mov	$15, %edx
+	pop	%rcx
+	.cfi_adjust_cfa_offset -8
+18:	xor	%eax, %eax
+	ret
+	table	T_pushes
+	.section .rodata
+	.p2align 2
+T_pops:	.long	14b-T_pops, 15b-T_pops, 0x7ffffff0
+	.text
+end pushes
+
+	# There it is not.
+begin pushes_an_entry
+	cmp	$3, %edi
+	ja	18f
+	mov	%edi, %edi
+	lea	T_pushed(%rip), %r10
+	movslq	(%r10,%rdi,4), %rax
+	push	%rax
+	.cfi_adjust_cfa_offset 8
+	add	%r10, %rax
+	jmp	*%rax
+10:	mov	$10, %ecx
+11:	mov	$11, %edx
+12:	mov	$12, %r8d
+13:	mov	$13, %r9d
+	mov	%esi, %r10d
+	lea	T_popped(%rip), %rdx
+	movslq	(%rdx,%rsi,4), %rax
+	add	%rdx, %rax
+	jmp	*%rax
+14:	mov	$14, %ecx
+15:	mov	$15, %edx
+	pop	%rcx
+	.cfi_adjust_cfa_offset -8
+18:	xor	%eax, %eax
+	ret
+	table	T_pushed
+	.section .rodata
+	.p2align 2
+T_popped:
+	.long	14b-T_popped, 15b-T_popped, 0x7ffffff0
+	.text
+end pushes_an_entry
+
 	# There it is.
 begin beside_another
 	cmp	$3, %edi

@@ -51,6 +51,8 @@ static void guarded_tables_are_accepted(void **state)
 	assert_int_equal(table_of(&m, "T_first")->kind, BLOCKMAP_TABLE_REL32);
 	assert_null(table_of(&m, "T_flags"));
 	assert_null(table_of(&m, "T_scaled"));
+	assert_int_equal(table_of(&m, "T_pushes")->kind, BLOCKMAP_TABLE_REL32);
+	assert_null(table_of(&m, "T_pushed"));
 	assert_int_equal(guard(&m, "extended", 1)[0], 0x49);
 	assert_int_equal(guard(&m, "many", 1)[1], 0x81);
 	spoil_expect(&m, NULL);
@@ -160,6 +162,16 @@ static void a_register_has_another_new_table(void **state)
 	spoil_expect(&m, "may go anywhere");
 }
 
+static void what_is_on_the_stack_comes_of_another(void **state)
+{
+	struct spoil m = spoil_make("guards", 1);	/* with 2 that load stays where it is */
+
+	(void)state;
+	assert_int_equal(guard(&m, "pushes", 14)[0], 0x48);
+	spoil_change(&m, spoil_insn(&m, "pushes", 5), 0, 0x51, 0x50);
+	spoil_expect(&m, "may go anywhere");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +183,7 @@ int main(void)
 		cmocka_unit_test(it_leaves_to_the_load),
 		cmocka_unit_test(the_flags_are_read),
 		cmocka_unit_test(a_register_has_another_new_table),
+		cmocka_unit_test(what_is_on_the_stack_comes_of_another),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
