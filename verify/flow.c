@@ -18,7 +18,8 @@
  *           another function's entry ends it, as does an indirect jump with the frame of a
  *           function's entry (a tail call), or through a slot that holds a function's address.
  *           Any other one goes on in original code, of which nobody knows where: no register
- *           may differ there.  What nothing else leads to is followed from where it begins.
+ *           may differ there, nor what is spilled or pushed.  What nothing else leads to is
+ *           followed from where it begins.
  * CALLS     that never come back (returns.c) end the flow.  So does one that ends a range if
  *           another function's code follows.  After other calls what the callee seems to
  *           overwrite (callwrites.c) is SAME, or KEPT, and the flags unused.

@@ -10,14 +10,6 @@
  *   KEPT      equal in both runs, unless a call has kept what it seems to overwrite, the
  *             address of a new table or an entry: no jump goes by such a one.  `step`: 0 a
  *             base, 1 an entry, 2 their sum
- *   BASE t    the original has the address of table t, the generation that or the new one's, if
- *             t is claimed; `loose`: or both have something else that is the same
- *   LOADED t  an entry of that same table, read through register `r`, which still has the base
- *   WORD t    the same before it is sign-extended
- *   SCALED    equal in both runs, and a multiple of 4: the offset of an entry
- *   KEPT      equal in both runs, unless a call has kept what it seems to overwrite, the
- *             address of a new table or an entry: no jump goes by such a one.  `step`: 0 a
- *             base, 1 an entry, 2 their sum
  *   TARGET t  base plus entry, or the entry of an absolute table: may be jumped to, for the new
  *             entry leads where the old one leads (casetables.c)
  *   UPPER     may differ but for its lowest `bits`, 8 or 16 (sete %dl); those may be used

@@ -255,7 +255,7 @@ static bool may_leave(const struct walk *w, uint32_t i)
 }
 
 /* A jump without a proven table goes on in original code, with whatever the registers and
- * the frame hold. */
+ * the frame hold, and what was pushed. */
 static void escape_at_jumps(struct walk *w)
 {
 	uint64_t may = 0, before;
