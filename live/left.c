@@ -22,16 +22,6 @@ static bool fetch(pid_t pid, uint64_t at, void *to, size_t n)
 	return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)n;
 }
 
-/* The kernel goes on with a sleep that was interrupted before by a call of another number. */
-static long called(pid_t pid, long nr, uint64_t pc)
-{
-	enum { CALL = 2, NEAR = 12 };
-	uint8_t code[NEAR];
-
-	return nr == SYS_restart_syscall && fetch(pid, pc - CALL - NEAR, code, NEAR) ?
-	       live_remote_restarted(code, NEAR) : nr;
-}
-
 static uint64_t switches(pid_t pid, pid_t tid)
 {
 	static const char name[] = "voluntary_ctxt_switches:";
@@ -50,7 +40,8 @@ static uint64_t switches(pid_t pid, pid_t tid)
 
 void left_save(pid_t pid, const struct waiting *w, uint64_t pc, struct left *out)
 {
-	long nr = called(pid, w->nr, pc);
+	/* the kernel goes on with one that was interrupted before by another number */
+	long nr = w->nr == SYS_restart_syscall ? live_remote_restarted_at(pid, pc) : w->nr;
 
 	out->at = nr == SYS_nanosleep || nr == SYS_clock_nanosleep ?
 		  restart_writes_left(nr, w->arg) : 0;

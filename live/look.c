@@ -7,17 +7,15 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/err.h"
 #include "live/clock.h"
+#include "live/process.h"
 #include "live/restart.h"
 #include "live/threads.h"
 #include "live/waiting.h"
-
-enum { SECCOMP_FILTERS = 2 };	/* SECCOMP_MODE_FILTER */
 
 int live_look_read(const struct live_threads *t, pid_t tid, const char *name, char *to,
 		   size_t size)
@@ -41,15 +39,6 @@ static void read_runs(const struct live_threads *t, pid_t tid, struct age_seen *
 	if (live_look_read(t, tid, "schedstat", text, sizeof(text)) < 0 ||
 	    sscanf(text, "%" SCNu64 " %*u %" SCNu64, &s->cpu_ns, &s->runs) != 2)
 		s->cpu_ns = s->runs = 0;
-}
-
-bool live_look_filtered(const struct live_threads *t, pid_t tid)
-{
-	char text[8192];
-	const char *at = live_look_read(t, tid, "status", text, sizeof(text)) < 0 ? NULL :
-			 strstr(text, "\nSeccomp:\t");
-
-	return at && strtol(at + strlen("\nSeccomp:\t"), NULL, 10) == SECCOMP_FILTERS;
 }
 
 static bool has_children(const struct live_threads *t, pid_t tid)
@@ -96,7 +85,7 @@ int live_look_at(const struct live_threads *t, struct live_thread *x, bool again
 	if (!again)
 		read_runs(t, x->tid, &s);
 	if (!again && (before.now_ns == 0 || before.runs != s.runs))
-		x->filtered = live_look_filtered(t, x->tid);
+		x->filtered = live_process_filters(x->tid);
 	enum restart kind = kind_of(t, x, &nr, &s.running);
 	s.limited = restart_has_limit(kind, nr);
 	if (s.running || s.limited)

@@ -13,8 +13,6 @@ struct live_threads;
 /* The thread's file of that name, up to size - 1 bytes and a NUL; -1: there is none. */
 int live_look_read(const struct live_threads *t, pid_t tid, const char *name, char *to,
 		   size_t size);
-/* Filters say which system calls it may make (seccomp). */
-bool live_look_filtered(const struct live_threads *t, pid_t tid);
 /* May it be stopped?  `again`: looks only at what that depends on.  LIVE_DONE or NOT_NOW. */
 int live_look_at(const struct live_threads *t, struct live_thread *x, bool again,
 		 struct err *err);

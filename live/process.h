@@ -15,7 +15,7 @@ struct live_map;
 int live_status_check(const char *status, bool back, struct err *err);
 /* All that can be known before it is stopped. */
 int live_process_check(pid_t pid, bool back, struct err *err);
-/* Its main thread filters its system calls, or may. */
+/* Its main thread, or the thread of that number, filters its system calls, or may. */
 bool live_process_filters(pid_t pid);
 /* LIVE_NOT_NOW: another process runs in the same memory, as between vfork() and exec(). */
 int live_process_alone(pid_t pid, struct err *err);

@@ -172,17 +172,25 @@ long live_remote_restarted(const uint8_t *code, size_t n)
 	return -1;
 }
 
+long live_remote_restarted_at(pid_t pid, uint64_t pc)
+{
+	enum { CALL = 2, NEAR = 12 };
+	uint8_t code[NEAR];
+	struct iovec here = { code, NEAR }, there = { (void *)(uintptr_t)(pc - CALL - NEAR),
+						      NEAR };
+
+	return process_vm_readv(pid, &here, 1, &there, 1, 0) == NEAR ?
+	       live_remote_restarted(code, NEAR) : -1;
+}
+
 /* The thread's registers as the frame has them. */
 static struct user_regs_struct regs_to_return(const struct live_remote *r)
 {
-	enum { CALL = 2, NEAR = 12 };
 	struct user_regs_struct regs = r->thread->regs;
-	uint8_t code[NEAR];
 
-	if (regs.orig_rax != SYS_restart_syscall ||
-	    pread(r->mem, code, NEAR, (off_t)(regs.rip - CALL - NEAR)) != NEAR)
+	if (regs.orig_rax != SYS_restart_syscall)
 		return regs;
-	long nr = live_remote_restarted(code, NEAR);
+	long nr = live_remote_restarted_at(r->thread->tid, regs.rip);
 	if (nr >= 0)
 		regs.orig_rax = (unsigned long long)nr;
 	return regs;

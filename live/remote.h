@@ -92,5 +92,7 @@ void live_remote_put_back(const struct live_remote *r);
 /* Which call a thread makes that is told to go on with one at the instruction in front of
  * which these bytes are; -1: they do not tell. */
 long live_remote_restarted(const uint8_t *code, size_t n);
+/* Likewise, of the call in front of `pc` in the process. */
+long live_remote_restarted_at(pid_t pid, uint64_t pc);
 
 #endif

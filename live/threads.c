@@ -40,6 +40,7 @@
 #include "live/finish.h"
 #include "live/left.h"
 #include "live/look.h"
+#include "live/process.h"
 #include "live/restart.h"
 #include "live/signals.h"
 #include "live/waiting.h"
@@ -285,7 +286,7 @@ static bool take_regs(const struct live_threads *t, struct live_thread *x)
 		return false;
 	/* who waits in the call since the last look has got no filter since */
 	if ((long)x->regs.rax == -ERESTART_RESTARTBLOCK && x->age.last.running)
-		x->filtered |= live_look_filtered(t, x->tid);
+		x->filtered |= live_process_filters(x->tid);
 	if ((long)x->regs.rax == -ERESTART_RESTARTBLOCK && x->left.at)
 		left_put_back(t->pid, x->tid, &x->left);
 	if (restart_fix(&x->regs, x->filtered))

@@ -130,7 +130,7 @@ static int go_anywhere(struct flow *f, vaddr addr, const struct regs *regs)
 	if (differs)
 		return refuse(
 			f->v,
-			"the jump at 0x%llx may go anywhere while a register or the frame "
+			"control at 0x%llx may go anywhere while a register or the frame "
 			"has something from the address of a replaced jump table",
 			ULL(addr));
 	return 0;

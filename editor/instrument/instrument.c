@@ -87,9 +87,7 @@ static bool may_stay(const struct fn *fn, uint32_t insn)
 	for (uint32_t i = 0; i < fn->njump; i++)
 		if (fn->jump[i].insn == insn)
 			return fn->unproven > 0 && (!fn->threaded || fn->labels_stay) &&
-			       fn->jump[i].kind != JUMP_TABLE &&
-			       fn->jump[i].kind != JUMP_GUARDED &&
-			       fn->jump[i].kind != JUMP_TAIL;
+			       ijump_is_unproven(fn->jump[i].kind);
 	return false;
 }
 

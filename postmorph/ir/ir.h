@@ -58,6 +58,12 @@ struct ijump {
 	enum ijump_kind kind;
 };
 
+/* It may stay inside its function, and no new table stands for what it goes by. */
+static inline bool ijump_is_unproven(enum ijump_kind kind)
+{
+	return kind != JUMP_TABLE && kind != JUMP_GUARDED && kind != JUMP_TAIL;
+}
+
 /* How sure inference is of what it says of a block: how often it runs, where it leads. */
 enum confidence {
 	CONFIDENCE_LOW,		/* hardly any sample or edge tells about it */

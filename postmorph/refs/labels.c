@@ -234,8 +234,7 @@ static void judge(const struct text *t, struct fn *fn, struct reference *ref, ui
 		return;
 	fn->labels = POINTERS_KNOWN;
 	for (uint32_t i = 0; i < fn->njump; i++)
-		if (fn->jump[i].kind != JUMP_TABLE && fn->jump[i].kind != JUMP_GUARDED &&
-		    fn->jump[i].kind != JUMP_TAIL)
+		if (ijump_is_unproven(fn->jump[i].kind))
 			fn->jump[i].kind = JUMP_LABEL;
 }
 

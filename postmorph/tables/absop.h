@@ -52,7 +52,9 @@ struct op {
 	uint8_t frame_bytes;	/* 255: unknown or larger */
 	int32_t frame;
 	bool flags;		/* changes CF or ZF */
-	bool movable;		/* set by jumptable.c: a load that may get a displacement */
+	/* set by jumptable.c: a load that may get a displacement, and one that may compare its
+	 * index first */
+	bool movable, guardable;
 	uint8_t flags_read;	/* a bit per condition flag: CF PF AF ZF SF OF */
 	uint8_t flags_written;	/* likewise, always */
 	uint8_t flags_repeated;	/* likewise, unless rcx is 0 */

@@ -68,29 +68,6 @@ static bool is_plain_lea(const struct insn *insn, const uint8_t *code)
 	return insn_is_lea(insn, code) && insn->field == 3 && (code[0] & 0xfb) == 0x48;
 }
 
-static void decode_ops(struct walk *w)
-{
-	const struct prog *prog = w->t->prog;
-
-	for (uint32_t i = 0; i < w->fn->ninsn; i++) {
-		const struct insn *insn = &w->fn->insn[i];
-		vaddr addr = prog_insn_addr(prog, insn);
-		struct op *op = &w->op[i];
-
-		op_decode((struct bytes){ prog_insn_bytes(prog, insn), insn->len }, insn, addr,
-			  op);
-		op->movable = op->kind == OP_LOAD && insn->field == 0 &&
-			      tableload_size((struct bytes){ prog_insn_bytes(prog, insn),
-							     insn->len }) > 0;
-		if (op->kind == OP_LEA && is_plain_lea(insn, prog_insn_bytes(prog, insn)))
-			op->group = group_of(w, (vaddr)op->mem.disp, BLOCKMAP_TABLE_REL32);
-		else if (!prog->img.pie_or_dso && op->mem.base == ABS_NONE &&
-			 op->mem.scale == 8 && op->mem.index < ABS_NREG && !op->mem.other &&
-			 (op->kind == OP_JMP_MEM || (op->kind == OP_LOAD && op->bits == 64)))
-			op->group = group_of(w, (vaddr)op->mem.disp, BLOCKMAP_TABLE_ABS64);
-	}
-}
-
 /* Nothing looks at the flags from instruction i on before they are overwritten. */
 static bool flags_are_dead(const struct walk *w, uint32_t i)
 {
@@ -109,18 +86,27 @@ static bool flags_are_dead(const struct walk *w, uint32_t i)
 	return live == 0;
 }
 
-/* All that read its entries could compare the index first. */
-static bool can_be_guarded(const struct walk *w, uint32_t g)
+static void decode_ops(struct walk *w)
 {
+	const struct prog *prog = w->t->prog;
+
 	for (uint32_t i = 0; i < w->fn->ninsn; i++) {
 		const struct insn *insn = &w->fn->insn[i];
-		struct bytes code = { prog_insn_bytes(w->t->prog, insn), insn->len };
+		struct bytes code = { prog_insn_bytes(prog, insn), insn->len };
+		struct op *op = &w->op[i];
 
-		if (w->visited[i] && w->reads[i] == g + 1 &&
-		    (!tableload_guard_size(code, 1) || !flags_are_dead(w, i)))
-			return false;
+		op_decode(code, insn, prog_insn_addr(prog, insn), op);
+		op->movable = op->kind == OP_LOAD && insn->field == 0 &&
+			      tableload_size(code) > 0;
+		op->guardable = op->movable && tableload_guard_size(code, 1) > 0 &&
+				flags_are_dead(w, i);
+		if (op->kind == OP_LEA && is_plain_lea(insn, code.p))
+			op->group = group_of(w, (vaddr)op->mem.disp, BLOCKMAP_TABLE_REL32);
+		else if (!prog->img.pie_or_dso && op->mem.base == ABS_NONE &&
+			 op->mem.scale == 8 && op->mem.index < ABS_NREG && !op->mem.other &&
+			 (op->kind == OP_JMP_MEM || (op->kind == OP_LOAD && op->bits == 64)))
+			op->group = group_of(w, (vaddr)op->mem.disp, BLOCKMAP_TABLE_ABS64);
 	}
-	return true;
 }
 
 static bool is_proven(const struct walk *w, uint32_t g)
@@ -128,7 +114,7 @@ static bool is_proven(const struct walk *w, uint32_t g)
 	const struct group *group = &w->groups.v[g];
 
 	return group->why_not == JUMP_TABLE && !w->ai.escaped[g] && group->bound > 0 &&
-	       w->work < w->limit && (!group->guarded || can_be_guarded(w, g));
+	       w->work < w->limit && !(group->guarded && group->bare);
 }
 
 /* The instructions that are rewritten. */
@@ -206,7 +192,7 @@ static bool find_stays(struct walk *w)
 
 	for (uint32_t g = 0; g < w->groups.n && w->work < w->limit; g++) {
 		struct group *group = &w->groups.v[g];
-		bool guarded = lacks_bound(w, g) && can_be_guarded(w, g);
+		bool guarded = lacks_bound(w, g) && !group->bare;
 		bool used = w->ai.escaped[g] && group->why_not == JUMP_TABLE &&
 			    group->bound > 0;
 
@@ -303,7 +289,7 @@ static bool list_jumps(struct walk *w)
 
 		fn->jump[fn->njump++] = (struct ijump){ i, kind };
 		any |= kind != JUMP_TABLE;
-		fn->unproven += kind != JUMP_TABLE && kind != JUMP_GUARDED && kind != JUMP_TAIL;
+		fn->unproven += ijump_is_unproven(kind);
 	}
 	return any;
 }

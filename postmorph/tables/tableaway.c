@@ -39,7 +39,8 @@ static bool is_begun(const struct walk *w, vaddr addr)
 
 static void escape(struct walk *w, const struct abs_state *s)
 {
-	absint_escape(&w->ai, absint_may(s, ABS_NONE) | spills_may(&w->ai.spills));
+	absint_escape(&w->ai, absint_may(s, ABS_NONE) | spills_may(&w->ai.spills) |
+			       w->ai.pushed_may);
 }
 
 /* Code that is no NOP follows in the piece: a handler may skip the trap in front of it. */

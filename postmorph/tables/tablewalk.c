@@ -279,6 +279,8 @@ static void note_load(struct walk *w, uint32_t i, const struct abs_state *s)
 
 		w->reads[i] = v->kind == ABS_ENTRY || v->kind == ABS_WORD ? v->group + 1 : 0;
 		w->jump_may[i] |= absint_may(s, op->dst);
+		if (w->reads[i] && !op->guardable)
+			w->groups.v[w->reads[i] - 1].bare = true;
 	}
 }
 

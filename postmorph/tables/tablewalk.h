@@ -17,6 +17,7 @@ struct group {
 	uint8_t why_not;
 	/* no bound is asked for: whoever reads an entry is to compare the index first */
 	bool guarded;
+	bool bare;		/* somebody who reads one cannot */
 };
 
 struct dispatch {

@@ -90,128 +90,76 @@ begin scaled
 	table	T_scaled
 end scaled
 
-	# At the second load there is nothing of the first table any more.
-begin behind_another
+	# A dispatch with a bound, and behind its cases one without.  `register` is pushed between the first
+	# load and its jump; what r10 has at the second load, the address of the first table or something
+	# else, `then` makes.
+	.macro two name, first, second, then, register
+begin \name
 	cmp	$3, %edi
 	ja	18f
 	mov	%edi, %edi
-	lea	T_first(%rip), %r10
+	lea	\first(%rip), %r10
 	movslq	(%r10,%rdi,4), %rax
-	add	%r10, %rax
-	jmp	*%rax
-10:	mov	$10, %ecx
-11:	mov	$11, %edx
-12:	mov	$12, %r8d
-13:	mov	$13, %r9d
-	mov	%esi, %r10d			# will be %r9d
-	lea	T_second(%rip), %rdx
-	movslq	(%rdx,%rsi,4), %rax
-	add	%rdx, %rax
-	jmp	*%rax
-14:	mov	$14, %ecx
-15:	mov	$15, %edx
-18:	xor	%eax, %eax
-	ret
-	table	T_first
-	.section .rodata
-	.p2align 2
-T_second:
-	.long	14b-T_second, 15b-T_second, 0x7ffffff0
-	.text
-end behind_another
-
-	# What is pushed is the same.
-begin pushes
-	cmp	$3, %edi
-	ja	18f
-	mov	%edi, %edi
-	lea	T_pushes(%rip), %r10
-	movslq	(%r10,%rdi,4), %rax
-	push	%rcx				# will be %rax
+	.ifnb	\register
+	push	\register
 	.cfi_adjust_cfa_offset 8
+	.endif
 	add	%r10, %rax
 	jmp	*%rax
 10:	mov	$10, %ecx
 11:	mov	$11, %edx
 12:	mov	$12, %r8d
 13:	mov	$13, %r9d
-	mov	%esi, %r10d
-	lea	T_pops(%rip), %rdx
+	\then
+	lea	\second(%rip), %rdx
 	movslq	(%rdx,%rsi,4), %rax
 	add	%rdx, %rax
 	jmp	*%rax
 14:	mov	$14, %ecx
 15:	mov	$15, %edx
+	.ifnb	\register
 	pop	%rcx
 	.cfi_adjust_cfa_offset -8
+	.endif
 18:	xor	%eax, %eax
 	ret
-	table	T_pushes
+	table	\first
 	.section .rodata
 	.p2align 2
-T_pops:	.long	14b-T_pops, 15b-T_pops, 0x7ffffff0
+\second:
+	.long	14b-\second, 15b-\second, 0x7ffffff0
 	.text
-end pushes
+end \name
+	.endm
 
-	# There it is not.
-begin pushes_an_entry
-	cmp	$3, %edi
-	ja	18f
-	mov	%edi, %edi
-	lea	T_pushed(%rip), %r10
-	movslq	(%r10,%rdi,4), %rax
-	push	%rax
-	.cfi_adjust_cfa_offset 8
-	add	%r10, %rax
-	jmp	*%rax
-10:	mov	$10, %ecx
-11:	mov	$11, %edx
-12:	mov	$12, %r8d
-13:	mov	$13, %r9d
-	mov	%esi, %r10d
-	lea	T_popped(%rip), %rdx
-	movslq	(%rdx,%rsi,4), %rax
+	two	behind_another, T_first, T_second, "mov %esi, %r10d"		# will be %r9d
+	two	beside_another, T_kept, T_other, "mov %esi, %r9d"
+	two	pushes, T_pushes, T_pops, "mov %esi, %r10d", %rcx		# will be %rax
+	two	pushes_an_entry, T_pushed, T_popped, "mov %esi, %r10d", %rax
+
+	# Entries of a table whose length nothing shows may be distances from themselves, and with them the
+	# word behind: it leads to a label, so the function stays.
+begin beside_words
+	lea	T_words(%rip), %rdx
+	movslq	(%rdx,%rdi,4), %rax
 	add	%rdx, %rax
 	jmp	*%rax
-14:	mov	$14, %ecx
-15:	mov	$15, %edx
-	pop	%rcx
-	.cfi_adjust_cfa_offset -8
-18:	xor	%eax, %eax
-	ret
-	table	T_pushed
-	.section .rodata
-	.p2align 2
-T_popped:
-	.long	14b-T_popped, 15b-T_popped, 0x7ffffff0
-	.text
-end pushes_an_entry
-
-	# There it is.
-begin beside_another
-	cmp	$3, %edi
-	ja	18f
-	mov	%edi, %edi
-	lea	T_kept(%rip), %r10
-	movslq	(%r10,%rdi,4), %rax
-	add	%r10, %rax
-	jmp	*%rax
 10:	mov	$10, %ecx
-11:	mov	$11, %edx
-12:	mov	$12, %r8d
-13:	mov	$13, %r9d
-	lea	T_other(%rip), %rdx
-	movslq	(%rdx,%rsi,4), %rax
-	add	%rdx, %rax
-	jmp	*%rax
-14:	mov	$14, %ecx
-15:	mov	$15, %edx
-18:	xor	%eax, %eax
+	.fill	80, 1, 0x90
+	.rept	6
+	movabs	$0x1122334455667788, %r8
+	.endr
+	xor	%eax, %eax
 	ret
-	table	T_kept
+13:	mov	$13, %r9d
+	xor	%eax, %eax
+	ret
 	.section .rodata
 	.p2align 2
-T_other:
-	.long	14b-T_other, 15b-T_other, 0x7ffffff0
+T_words: .rept	12
+	.long	10b - T_words
+	.endr
+	.long	13b - .
+	.long	0x7ffffff0
 	.text
-end beside_another
+end beside_words

@@ -112,6 +112,11 @@ for how in main thread; do
 	done < <("$root/waits")
 done
 wait "${waiting[@]}"
+# A signal that comes in the microseconds in which another thread than the main one goes back to its call is not held
+# off (doc/limits.md), and a busy machine makes them milliseconds: then once more, with nothing beside it.
+for said in "$root"/wait.*-held.thread; do
+	grep -q ^EPROTO "$said" && call=${said#*/wait.} && wait_in waits "${call%.thread}" thread
+done
 # Up to 800 ms more are for a machine with much to do; limits of select() and its kind grow by the pauses.  What a stop would change is not swapped, all else is.
 while read -r call later; do
 	for how in main thread; do

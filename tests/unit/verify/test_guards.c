@@ -53,6 +53,7 @@ static void guarded_tables_are_accepted(void **state)
 	assert_null(table_of(&m, "T_scaled"));
 	assert_int_equal(table_of(&m, "T_pushes")->kind, BLOCKMAP_TABLE_REL32);
 	assert_null(table_of(&m, "T_pushed"));
+	assert_null(table_of(&m, "T_words"));
 	assert_int_equal(guard(&m, "extended", 1)[0], 0x49);
 	assert_int_equal(guard(&m, "many", 1)[1], 0x81);
 	spoil_expect(&m, NULL);
@@ -162,13 +163,20 @@ static void a_register_has_another_new_table(void **state)
 	spoil_expect(&m, "may go anywhere");
 }
 
+/* By some seeds one of the two stays where it is. */
 static void what_is_on_the_stack_comes_of_another(void **state)
 {
-	struct spoil m = spoil_make("guards", 1);	/* with 2 that load stays where it is */
+	enum { PUSH = 5, LOAD = 14 };
+	struct spoil m;
+	uint64_t seed = 1;
 
 	(void)state;
-	assert_int_equal(guard(&m, "pushes", 14)[0], 0x48);
-	spoil_change(&m, spoil_insn(&m, "pushes", 5), 0, 0x51, 0x50);
+	do
+		m = spoil_make("guards", seed++);
+	while (!blockmap_find_orig(&m.map, spoil_insn(&m, "pushes", PUSH)) ||
+	       !blockmap_find_orig(&m.map, spoil_insn(&m, "pushes", LOAD)));
+	assert_int_equal(guard(&m, "pushes", LOAD)[0], 0x48);
+	spoil_change(&m, spoil_insn(&m, "pushes", PUSH), 0, 0x51, 0x50);
 	spoil_expect(&m, "may go anywhere");
 }
 
